@@ -1,0 +1,8 @@
+# Each area of the tests has its own fragment.
+include tests/lib/local.mk
+include tests/unit/local.mk
+include tests/fuzz/local.mk
+include tests/provider/local.mk
+include tests/integration/local.mk
+include tests/torture/local.mk
+include tests/bench/local.mk
