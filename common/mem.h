@@ -28,5 +28,10 @@ void	 mem_free_secret(void *p, size_t len);
  * 0 switches it off.  Only for tests.
  */
 void	 mem_fail_after(unsigned long n);
+/*
+ * mem_asked_bytes() counts all bytes ever asked for: what a test compares
+ * with the bytes that a peer sent.  Only for tests.
+ */
+unsigned long	 mem_asked_bytes(void);
 
 #endif

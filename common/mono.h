@@ -25,7 +25,10 @@ struct mono	mono_add_ms(struct mono, int64_t ms);
 int64_t		mono_diff_ms(struct mono a, struct mono b);
 bool		mono_is_before(struct mono a, struct mono b);
 bool		mono_is_set(struct mono);
-/* mono_left_ms() is what remains until a deadline, never below 0. */
+/*
+ * mono_left_ms() is what remains until a deadline, rounded up, never below 0;
+ * INT64_MAX for "never".
+ */
 int64_t		mono_left_ms(struct mono deadline);
 /* ms_to_timeval() fills a timeval for libevent from a duration >= 0. */
 struct timeval	ms_to_timeval(int64_t ms);
