@@ -138,6 +138,17 @@ buf_reset(struct buf *b)
 		b->data[0] = '\0';
 }
 
+void
+buf_truncate(struct buf *b, size_t n)
+{
+	if (n > b->len - b->off)
+		panic("buf_truncate: %zu of %zu bytes", n, b->len - b->off);
+	if (b->data == NULL)
+		return;
+	explicit_bzero(b->data + b->off + n, b->len - b->off - n);
+	b->len = b->off + n;
+}
+
 const char *
 buf_text(const struct buf *b)
 {

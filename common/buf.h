@@ -28,13 +28,18 @@ int	 buf_puts(struct buf *, const char *);
 int	 buf_putc(struct buf *, char);
 int	 buf_printf(struct buf *, const char *, ...)
 	    __attribute__((format(printf, 2, 3)));
-/* buf_reserve() makes room for n bytes behind len and returns it, or NULL. */
+/*
+ * buf_reserve() makes room for n bytes behind len and returns it, or NULL.
+ * The caller fills it and adds what it used to len.
+ */
 uint8_t	*buf_reserve(struct buf *, size_t n);
 /* buf_head() and buf_left() are what was put and not yet consumed. */
 const uint8_t	*buf_head(const struct buf *);
 size_t	 buf_left(const struct buf *);
 void	 buf_consume(struct buf *, size_t);
 void	 buf_reset(struct buf *);
+/* buf_truncate() keeps the first n unconsumed bytes and zeroes the others. */
+void	 buf_truncate(struct buf *, size_t n);
 /* buf_text() is the unconsumed text, "" when empty; valid until the next put */
 const char	*buf_text(const struct buf *);
 /* buf_steal() hands the bytes to the caller (mem_free) and empties the buf. */

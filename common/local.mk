@@ -21,7 +21,9 @@ libcommon_a_SOURCES = \
 	common/receipt.h \
 	common/recovery.c \
 	common/task.c \
-	common/task.h
+	common/task.h \
+	common/text.c \
+	common/text.h
 libcommon_a_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 if INJECT
 libcommon_a_SOURCES += common/inject.c

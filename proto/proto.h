@@ -117,9 +117,12 @@ int	msg_check(unsigned int type, enum msg_direction, unsigned int role_bit,
 /*
  * int msg_pack_<name>(struct buf *, const struct msg_<name> *)
  *	appends one whole frame (header and body); 0, PO_ENOMEM or PO_ERANGE
- *	(a field is over its limit; nothing was appended).
+ *	(a field is over its limit; nothing was appended).  A STR field that
+ *	is not UTF-8 travels with '?' for each bad byte: a provider's broken
+ *	error text must not cost an answer.
  * int msg_unpack_<name>(const void *body, size_t len, struct msg_<name> *)
- *	0 or PO_EINVAL: wrong arity, type, limit, or bytes left over.
+ *	0 or PO_EINVAL: wrong arity, type, limit, text that is not UTF-8, or
+ *	bytes left over; then *ret is not to be used.
  */
 #define MSG(NAME, name, num, dir, roles, states, max)			\
 	int msg_pack_##name(struct buf *, const struct msg_##name *);	\
@@ -136,7 +139,8 @@ int		 mp_dup_opt(struct mp_bytes, char **ret);
 
 struct frame {
 	unsigned int	 type;
-	const void	*body;	/* borrowed until the next chan_next() */
+	const void	*body;	/* borrowed until the next chan_next(),
+				 * chan_read() or chan_wait() */
 	size_t		 len;
 };
 
@@ -150,12 +154,13 @@ void	 chan_free(struct chan **);
 int	 chan_fd(const struct chan *);
 /*
  * chan_read() reads what is there, a bounded amount per call.  0 (something
- * came), PO_EAGAIN, PO_EOF, PO_EIO, PO_ENOMEM.
+ * came, or a whole frame waits for chan_next()), PO_EAGAIN, PO_EOF, PO_EIO,
+ * PO_ENOMEM.  After PO_EOF chan_next() still gives what had arrived whole.
  */
 int	 chan_read(struct chan *);
 /*
  * chan_next() cuts the next whole frame.  0, PO_EAGAIN (incomplete), PO_EINVAL
- * (bad header, unknown type, wrong direction, over its row's limit).
+ * (bad header, unknown type, wrong direction, over its row's limit).  After PO_EINVAL the channel stays invalid.
  */
 int	 chan_next(struct chan *, struct frame *ret);
 /* chan_out() is where msg_pack_*() put frames; then chan_flush(). */
@@ -166,8 +171,10 @@ int	 chan_flush(struct chan *);
 size_t	 chan_pending(const struct chan *);
 /*
  * chan_wait() blocks in poll(2) until something can be read, at most
- * timeout_ms: 0, PO_EAGAIN (time is over) or PO_EIO.  Only for the worker
- * inside libcurl's pre-request callback.
+ * timeout_ms, and writes what is pending meanwhile: 0, PO_EAGAIN (time is
+ * over), PO_EOF or PO_EIO.  Call chan_next() first: a frame that was read
+ * already wakes nobody.  Only for the worker inside libcurl's pre-request
+ * callback.
  */
 int	 chan_wait(struct chan *, int timeout_ms);
 
