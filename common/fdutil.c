@@ -70,37 +70,43 @@ fd_write_all(int fd, const void *data, size_t len)
 int
 fd_read_file(const char *path, size_t max, char **ret, size_t *ret_len)
 {
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), rc = 0;
+
+	if (fd == -1)
+		return PO_EIO;
+	rc = fd_read_all(fd, max, ret, ret_len);
+	fd_close(&fd);
+	return rc;
+}
+
+int
+fd_read_all(int fd, size_t max, char **ret, size_t *ret_len)
+{
 	struct buf b;
 	uint8_t *at = NULL;
 	ssize_t n = 0;
-	char *data = NULL;
-	int fd = -1, rc = 0;
 	size_t want = 0, len = 0;
-	char more = 0;
+	char *data = NULL;
+	int rc = 0;
+	uint8_t more = 0;	/* where a byte too many goes */
 
 	buf_init(&b, max);
-	if ((fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)) == -1)
-		return PO_EIO;
 	for (;;) {
 		want = max - buf_left(&b);
 		if (want > FD_READ_STEP)
 			want = FD_READ_STEP;
-		at = (uint8_t *)&more;
+		at = &more;
 		if (want > 0 && (at = buf_reserve(&b, want)) == NULL) {
 			rc = PO_ENOMEM;
 			goto out;
 		}
-		n = read(fd, at, want > 0 ? want : 1);
-		if (n == -1 && errno == EINTR)
+		while ((n = read(fd, at, want > 0 ? want : 1)) == -1 &&
+		    errno == EINTR)
 			continue;
-		if (n == -1) {
-			rc = PO_EIO;
-			goto out;
-		}
 		if (n == 0)
 			break;
-		if (want == 0) {
-			rc = PO_ERANGE;
+		if (n == -1 || want == 0) {
+			rc = n == -1 ? PO_EIO : PO_ERANGE;
 			goto out;
 		}
 		b.len += (size_t)n;
@@ -114,7 +120,6 @@ fd_read_file(const char *path, size_t max, char **ret, size_t *ret_len)
 	if (ret_len != NULL)
 		*ret_len = len;
 out:
-	fd_close(&fd);
 	buf_done(&b);
 	return rc;
 }

@@ -18,7 +18,12 @@ libcommon_a_SOURCES = \
 	common/num.h \
 	common/priv.c \
 	common/priv.h \
+	common/receipt.c \
 	common/receipt.h \
+	common/receipt_dir.c \
+	common/receipt_file.h \
+	common/receipt_line.c \
+	common/receipt_read.c \
 	common/recovery.c \
 	common/task.c \
 	common/task.h \
