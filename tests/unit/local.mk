@@ -1,1 +1,43 @@
 # tests/unit
+
+# ---- common/ and proto/ ------------------------------------------------
+EXTRA_DIST += tests/unit/suite.h
+UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+UNIT_LIBS = $(LIBS_COMMON) $(CHECK_LIBS)
+if HAVE_CHECK
+BASE_UNIT = \
+	tests/unit/check_buf \
+	tests/unit/check_fdutil \
+	tests/unit/check_log \
+	tests/unit/check_mono \
+	tests/unit/check_num \
+	tests/unit/check_priv \
+	tests/unit/check_recovery \
+	tests/unit/check_task \
+	tests/unit/check_text
+if INJECT
+BASE_UNIT += tests/unit/check_inject
+endif
+check_PROGRAMS += $(BASE_UNIT)
+TESTS += $(BASE_UNIT)
+endif
+tests_unit_check_buf_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_buf_LDADD = $(UNIT_LIBS)
+tests_unit_check_fdutil_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_fdutil_LDADD = $(UNIT_LIBS)
+tests_unit_check_inject_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_inject_LDADD = $(UNIT_LIBS)
+tests_unit_check_log_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_log_LDADD = $(UNIT_LIBS)
+tests_unit_check_mono_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_mono_LDADD = $(UNIT_LIBS)
+tests_unit_check_num_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_num_LDADD = $(UNIT_LIBS)
+tests_unit_check_priv_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_priv_LDADD = $(UNIT_LIBS)
+tests_unit_check_recovery_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_recovery_LDADD = $(UNIT_LIBS)
+tests_unit_check_task_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_task_LDADD = $(UNIT_LIBS)
+tests_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_text_LDADD = $(UNIT_LIBS)
