@@ -89,14 +89,16 @@ http_parse_line(const char *line, size_t len, struct request *ret)
 		return 400;
 	query = memchr(target, '?', target_len);
 	if (query != NULL) {
+		target_len = (size_t)(query - target);
+		if ((size_t)(sp2 - query) > sizeof(ret->query))
+			return 414;
 		if (http_copy(ret->query, sizeof(ret->query), query + 1,
 		    (size_t)(sp2 - query - 1)) != 0)
-			return 414;
-		target_len = (size_t)(query - target);
+			return 400;
 	}
-	if (http_copy(ret->path, sizeof(ret->path), target, target_len) != 0)
+	if (target_len >= sizeof(ret->path))
 		return 414;
-	return 0;
+	return http_copy(ret->path, sizeof(ret->path), target, target_len);
 }
 
 static int

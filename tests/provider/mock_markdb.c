@@ -25,6 +25,7 @@
     "WHERE id = $1::bigint AND attempt = $2::integer"
 #define MARKDB_RETRY_MS		200
 #define MARKDB_CONNECT_MS	3000
+#define MARKDB_ANSWER_MS	5000
 
 enum ask_kind { ASK_PREPARE, ASK_MARK, ASK_SYNC };
 
@@ -186,6 +187,8 @@ markdb_on_timer(evutil_socket_t fd, short what, void *arg)
 		markdb_connect();
 	else if (markdb_state == MARKDB_CONNECTING)
 		markdb_lost("connecting takes too long");
+	else if (!STAILQ_EMPTY(&markdb_sent))
+		markdb_lost("no answer in time");
 }
 
 static void
@@ -282,6 +285,8 @@ markdb_flush(void)
 	}
 	if (left == 1)
 		markdb_watch(true, true);
+	if (!evtimer_pending(&markdb_timer, NULL))
+		markdb_arm(MARKDB_ANSWER_MS);
 }
 
 static void
@@ -321,6 +326,10 @@ markdb_on_ready(evutil_socket_t fd, short what, void *arg)
 	}
 	if (PQstatus(markdb_conn) == CONNECTION_BAD)
 		markdb_lost("connection lost");
+	else if (STAILQ_EMPTY(&markdb_sent))
+		(void)event_del(&markdb_timer);		/* assigned */
+	else
+		markdb_arm(MARKDB_ANSWER_MS);		/* there was progress */
 }
 
 static void

@@ -1,20 +1,21 @@
 /*
  * mock_png.c - a picture that shows its task's number, as a PNG.
  *
- * Palette, eight bits, deflate blocks of the stored kind: no library needed.
+ * Palette, four bits, deflate blocks of the stored kind: no library needed.
  */
 #include <string.h>
 
 #include "common/err.h"
 #include "tests/provider/mock.h"
 
-#define PNG_PALETTE	128
+#define PNG_PALETTE	16
 #define PNG_INK		(PNG_PALETTE - 1)
 #define PNG_GLYPH_W	3
 #define PNG_GLYPH_H	5
-#define PNG_ROW_LEN	(1 + ARTIFACT_WIDTH)
+#define PNG_ROW_LEN	(1 + ARTIFACT_WIDTH / 2)
 #define PNG_RAW_LEN	(PNG_ROW_LEN * ARTIFACT_HEIGHT)
 #define PNG_DIGITS	20
+#define PNG_ADLER_RUN	5552	/* b stays within 32 bits for so many bytes */
 
 static uint32_t	png_crcs[256];
 
@@ -47,11 +48,16 @@ static uint32_t
 png_adler(const uint8_t *data, size_t len)
 {
 	uint32_t a = 1, b = 0;
-	size_t i;
+	size_t i, run;
 
-	for (i = 0; i < len; i++) {
-		a = (a + data[i]) % 65521;
-		b = (b + a) % 65521;
+	for (; len > 0; data += run, len -= run) {
+		run = len < PNG_ADLER_RUN ? len : PNG_ADLER_RUN;
+		for (i = 0; i < run; i++) {
+			a += data[i];
+			b += a;
+		}
+		a %= 65521;
+		b %= 65521;
 	}
 	return b << 16 | a;
 }
@@ -124,15 +130,16 @@ png_draw(uint8_t *raw, uint64_t number, unsigned int index)
 	for (y = 0; y < ARTIFACT_HEIGHT; y++) {
 		row = raw + y * PNG_ROW_LEN;
 		row[0] = 0;	/* filter: none */
-		for (x = 0; x < ARTIFACT_WIDTH; x++)
-			row[1 + x] = (uint8_t)((x + y + index * 17) / 4 %
-			    PNG_INK);
+		for (x = 0; x < ARTIFACT_WIDTH / 2; x++)
+			row[1 + x] = (uint8_t)(0x11 *
+			    ((x + y / 2 + index * 8) / 8 % PNG_INK));
 	}
 	for (y = 0; y < 5 * scale; y++) {
 		row = raw + (y + 40) * PNG_ROW_LEN + 1;
 		for (x = 0; x + 16 < ARTIFACT_WIDTH; x++)
 			if (png_is_ink(number, x, y, scale))
-				row[x + 16] = PNG_INK;
+				row[(x + 16) / 2] |= x & 1 ? PNG_INK :
+				    PNG_INK << 4;
 	}
 }
 
@@ -145,9 +152,9 @@ png_put_palette(struct buf *out, uint64_t number)
 	int rc = 0;
 
 	for (i = 0; rc == 0 && i < PNG_PALETTE; i++) {
-		rgb[0] = (uint8_t)((hue >> 24) / 2 + i / 2);
-		rgb[1] = (uint8_t)((hue >> 16 & 255) / 2 + i / 4);
-		rgb[2] = (uint8_t)((hue >> 8 & 255) / 2 + i / 3);
+		rgb[0] = (uint8_t)((hue >> 24) / 2 + i * 4);
+		rgb[1] = (uint8_t)((hue >> 16 & 255) / 2 + i * 3);
+		rgb[2] = (uint8_t)((hue >> 8 & 255) / 2 + i * 6);
 		if (i == PNG_INK)
 			memset(rgb, 255, sizeof(rgb));
 		rc = buf_put(out, rgb, sizeof(rgb));
@@ -198,8 +205,8 @@ png_put(struct buf *out, uint64_t number, unsigned int index)
 		rc = png_put_u32(&chunk, ARTIFACT_WIDTH);
 	if (rc == 0)
 		rc = png_put_u32(&chunk, ARTIFACT_HEIGHT);
-	if (rc == 0)	/* eight bits, palette */
-		rc = buf_put(&chunk, "\x08\x03\0\0\0", 5);
+	if (rc == 0)	/* four bits, palette */
+		rc = buf_put(&chunk, "\x04\x03\0\0\0", 5);
 	if (rc == 0)
 		rc = png_put_chunk(out, "IHDR", &chunk);
 	buf_reset(&chunk);

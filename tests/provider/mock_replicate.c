@@ -189,8 +189,8 @@ replicate_put(struct buf *out, const struct conn *conn, struct row *row,
 		    "\"output\":", row->model,
 		    words_put_case(script_of(row)->word_case,
 		    replicate_word(row, view), word, sizeof(word)),
-		    is_error ? "\"the model gave up\"" : "null", is_ended && end == END_RESULT_GONE ? "true" :
-		    "false");
+		    is_error ? "\"the model gave up\"" : "null",
+		    is_ended && end == END_RESULT_GONE ? "true" : "false");
 	if (rc == 0)
 		rc = replicate_put_output(out, conn, row, view);
 	if (rc == 0 && is_ended)

@@ -46,7 +46,8 @@ wav_put(struct buf *out, uint64_t number)
 	uint32_t pitch = pitches[number % (sizeof(pitches) /
 	    sizeof(pitches[0]))];
 	uint32_t step = (uint32_t)(((uint64_t)pitch << 32) / WAV_RATE);
-	uint8_t head[44], sample[2];
+	static uint8_t samples[WAV_LEN * 2];
+	uint8_t head[44];
 	uint32_t phase = 0, i, edge;
 	int32_t level;
 	int rc;
@@ -63,15 +64,16 @@ wav_put(struct buf *out, uint64_t number)
 	memcpy(head + 36, "data", 4);
 	wav_set_le(head + 40, WAV_LEN * 2, 4);
 	rc = buf_put(out, head, sizeof(head));
-	for (i = 0; rc == 0 && i < WAV_LEN; i++) {
+	for (i = 0; i < WAV_LEN; i++) {
 		edge = i < WAV_LEN - i ? i : WAV_LEN - i;
 		if (edge > WAV_FADE)
 			edge = WAV_FADE;
 		level = wav_wave(phase) / 2 * (int32_t)edge / WAV_FADE;
-		wav_set_le(sample, (uint32_t)level, 2);
-		rc = buf_put(out, sample, 2);
+		wav_set_le(samples + i * 2, (uint32_t)level, 2);
 		phase += step;
 	}
+	if (rc == 0)
+		rc = buf_put(out, samples, sizeof(samples));
 	return rc;
 }
 
