@@ -1,4 +1,5 @@
 # Each area of the tests has its own fragment.
+check_LIBRARIES =
 include tests/lib/local.mk
 include tests/unit/local.mk
 include tests/fuzz/local.mk
