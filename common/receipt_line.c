@@ -194,29 +194,23 @@ receipt_put_members(struct buf *b, const struct receipt_member *m,
 static int
 receipt_put_string(struct buf *b, const char *s, size_t len)
 {
-	size_t good = 0, plain = 0;
+	size_t good = text_valid_len(s, len), at = 0, from = 0;
 	int rc = buf_putc(b, '"');
 
-	while (rc == 0 && len > 0) {
-		good = text_valid_len(s, len);
-		for (plain = 0; plain < good; plain++)
-			if ((uint8_t)s[plain] < 0x20 || s[plain] == '"' ||
-			    s[plain] == '\\' || s[plain] == 0x7f)
-				break;
-		if ((rc = buf_put(b, s, plain)) < 0)
+	for (; rc == 0 && at < len; from = at) {
+		while (at < good && (uint8_t)s[at] >= 0x20 && s[at] != '"' &&
+		    s[at] != '\\' && s[at] != 0x7f)
+			at++;
+		if ((rc = buf_put(b, s + from, at - from)) < 0 || at == len)
 			break;
-		s += plain;
-		len -= plain;
-		if (len == 0)
-			break;
-		if (plain == good)
+		if (at == good) {
 			rc = buf_putc(b, '?');
-		else if (*s == '"' || *s == '\\')
-			rc = buf_printf(b, "\\%c", *s);
+			good += 1 + text_valid_len(s + at + 1, len - at - 1);
+		} else if (s[at] == '"' || s[at] == '\\')
+			rc = buf_printf(b, "\\%c", s[at]);
 		else
-			rc = buf_printf(b, "\\u%04x", (unsigned int)(uint8_t)*s);
-		s++;
-		len--;
+			rc = buf_printf(b, "\\u%04x", (uint8_t)s[at]);
+		at++;
 	}
 	return rc < 0 ? rc : buf_putc(b, '"');
 }

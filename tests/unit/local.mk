@@ -12,6 +12,8 @@ BASE_UNIT = \
 	tests/unit/check_mono \
 	tests/unit/check_num \
 	tests/unit/check_priv \
+	tests/unit/check_receipt \
+	tests/unit/check_receipt_scan \
 	tests/unit/check_recovery \
 	tests/unit/check_task \
 	tests/unit/check_text
@@ -41,3 +43,11 @@ tests_unit_check_task_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_task_LDADD = $(UNIT_LIBS)
 tests_unit_check_text_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_text_LDADD = $(UNIT_LIBS)
+RECEIPT_TOOL = tests/unit/receipt_tool.c tests/unit/receipt_tool.h
+tests_unit_check_receipt_SOURCES = tests/unit/check_receipt.c $(RECEIPT_TOOL)
+tests_unit_check_receipt_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_receipt_LDADD = $(UNIT_LIBS)
+tests_unit_check_receipt_scan_SOURCES = tests/unit/check_receipt_scan.c \
+	$(RECEIPT_TOOL)
+tests_unit_check_receipt_scan_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_receipt_scan_LDADD = $(UNIT_LIBS)
