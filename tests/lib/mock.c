@@ -172,7 +172,7 @@ mock_done(struct test_mock *m)
 	char path[128];
 	size_t i;
 
-	(void)mock_stop(m);
+	ck_assert_int_eq(mock_stop(m), 0);	/* not 0: it leaks, or died */
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		(void)snprintf(path, sizeof(path), "%s/%s", m->dir, names[i]);
 		(void)unlink(path);	/* not all of them are there */

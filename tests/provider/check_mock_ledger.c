@@ -85,6 +85,44 @@ START_TEST(keeps_its_ledger_over_a_restart)
 }
 END_TEST
 
+/* A row that was settled late stays the first, and no number comes twice. */
+START_TEST(keeps_the_numbers_of_its_rows)
+{
+	static const int tasks[] = { 2, 1, 3 };		/* as settled */
+	static const int numbers[] = { 2, 1, 3 };
+	struct test_answer answer;
+	struct json_object *row;
+	struct test_mock m;
+	int fd, i;
+
+	mock_start(&m, NULL);
+	fd = mock_connect(&m, "127.0.0.1");
+	mock_send(fd, "POST /fal/a/b HTTP/1.1\r\nHost: a\r\n"
+	    "X-Payonce-Task: 1.1\r\nContent-Length: 2\r\n\r\n{");
+	mock_wait_posts(&m, 1);
+	submit(&m, "fal", 2, "{}", &answer);
+	mock_answer_done(&answer);
+	mock_send(fd, "}");
+	mock_read(fd, &answer);
+	ck_assert_int_eq(answer.status, 200);
+	mock_answer_done(&answer);
+	ck_assert_int_eq(close(fd), 0);
+	ck_assert_int_eq(mock_stop(&m), EXIT_CODE_OK);
+	mock_again(&m, NULL);
+	submit(&m, "fal", 3, "{}", &answer);
+	mock_answer_done(&answer);
+	for (i = 0; i < 3; i++) {
+		row = row_of(&m, i);
+		ck_assert_int_eq(json_object_get_int(json_object_object_get(
+		    row, "task")), tasks[i]);
+		ck_assert_int_eq(json_object_get_int(json_object_object_get(
+		    row, "seq")), numbers[i]);
+		json_object_put(row);
+	}
+	mock_done(&m);
+}
+END_TEST
+
 START_TEST(has_the_row_on_disk_before_the_answer)
 {
 	struct test_answer answer;
@@ -238,6 +276,7 @@ ledger_tcase(void)
 
 	tcase_set_timeout(tcase, 30);
 	tcase_add_test(tcase, keeps_its_ledger_over_a_restart);
+	tcase_add_test(tcase, keeps_the_numbers_of_its_rows);
 	tcase_add_test(tcase, has_the_row_on_disk_before_the_answer);
 	tcase_add_test(tcase, counts_charges);
 	tcase_add_test(tcase, refuses_a_ledger_that_is_none);

@@ -36,6 +36,7 @@ TAILQ_HEAD(row_batch, row);
 
 static struct row	**ledger_rows;
 static size_t		  ledger_len, ledger_cap;
+static uint64_t		  ledger_last_seq;
 static struct table	  ledger_by_id;		/* request id -> row */
 static struct table	  ledger_by_task;	/* task, attempt + 1 | 0 */
 static struct row_batch	  ledger_batch = TAILQ_HEAD_INITIALIZER(ledger_batch);
@@ -110,7 +111,10 @@ ledger_close(void)
 	buf_done(&ledger_out);
 }
 
-/* ledger_append() takes the row in, with the next number. */
+/*
+ * ledger_append() takes the row in; one from the file has its number, in
+ * the order in which the rows were settled.
+ */
 int
 ledger_append(struct row *row)
 {
@@ -125,7 +129,10 @@ ledger_append(struct row *row)
 		ledger_cap = cap;
 	}
 	ledger_rows[ledger_len++] = row;
-	row->seq = ledger_len;
+	if (row->seq == 0)
+		row->seq = ledger_last_seq + 1;
+	if (row->seq > ledger_last_seq)
+		ledger_last_seq = row->seq;
 	return 0;
 }
 

@@ -107,9 +107,9 @@ record_put_all(struct buf *out, bool has_task, int64_t task, int64_t since)
 	int rc;
 
 	rc = buf_putc(out, '[');
-	for (i = since > 0 ? (size_t)since : 0; rc == 0 &&
-	    (row = ledger_row(i)) != NULL; i++) {
-		if (has_task && (!row->has_task || row->task != task))
+	for (i = 0; rc == 0 && (row = ledger_row(i)) != NULL; i++) {
+		if (row->seq <= (uint64_t)since ||
+		    (has_task && (!row->has_task || row->task != task)))
 			continue;
 		rc = buf_puts(out, comma);
 		if (rc == 0)
@@ -191,6 +191,10 @@ record_read(struct json_object *line, struct row *row)
 		if (json_object_object_get_ex(line, "attempt", &value))
 			row->attempt = json_object_get_int(value);
 	}
+	if (!json_object_object_get_ex(line, "seq", &value) ||
+	    json_object_get_int64(value) <= 0)
+		return PO_EINVAL;
+	row->seq = (uint64_t)json_object_get_int64(value);
 	row->mark = MARK_UNKNOWN;
 	if (json_object_object_get_ex(line, "mark", &value) &&
 	    json_object_is_type(value, json_type_boolean))

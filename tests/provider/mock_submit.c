@@ -22,6 +22,7 @@ static void	submit_decide(struct row *);
 static void	submit_settle(struct row *);
 static void	submit_on_delay(struct conn *);
 static void	submit_answer(struct conn *);
+static void	submit_prepare(struct conn *);
 static void	submit_accepted(struct conn *, int, bool, bool);
 static void	submit_error(struct conn *, int, const char *, const char *);
 
@@ -277,8 +278,45 @@ submit_on_delay(struct conn *conn)
 		submit_answer(conn);
 }
 
+/* submit_answer() prepares the answer, then spoils its way out. */
 static void
 submit_answer(struct conn *conn)
+{
+	struct row *row = conn->row;
+
+	switch (row->how) {
+	case SUBMIT_DROP_BEFORE_READ:
+		conn_drop(conn, true);
+		return;
+	case SUBMIT_DROP_AFTER_READ:
+		conn_drop(conn, false);
+		return;
+	case SUBMIT_HANG:
+		conn_hold(conn);
+		return;
+	default:
+		submit_prepare(conn);
+		break;
+	}
+	switch (row->how) {
+	case SUBMIT_DROP_MID_ANSWER:
+		answer_cut(conn);
+		break;
+	case SUBMIT_DRIP:
+		answer_drip(conn, row->script->drip_ms);
+		break;
+	case SUBMIT_TWICE:
+		answer_twice(conn);
+		break;
+	default:
+		conn->drops_next = row->how == SUBMIT_CLOSE_IDLE;
+		answer_start(conn);
+		break;
+	}
+}
+
+static void
+submit_prepare(struct conn *conn)
 {
 	struct row *row = conn->row;
 	static const char html[] = "<html><body><h1>It works</h1></body>"
@@ -290,15 +328,6 @@ submit_answer(struct conn *conn)
 		(void)snprintf(headers, sizeof(headers), /* 40 bytes at most */
 		    "Retry-After: %s\r\n", row->script->retry_after);
 	switch (row->how) {
-	case SUBMIT_DROP_BEFORE_READ:
-		conn_drop(conn, true);
-		return;
-	case SUBMIT_DROP_AFTER_READ:
-		conn_drop(conn, false);
-		return;
-	case SUBMIT_HANG:
-		conn_hold(conn);
-		return;
 	case SUBMIT_STATUS:
 		if (row->status >= 300)
 			submit_error(conn, row->status, "scripted status",
@@ -330,21 +359,6 @@ submit_answer(struct conn *conn)
 		submit_accepted(conn, row->shape == SHAPE_FAL ? 200 : 201,
 		    row->how == SUBMIT_FOREIGN_URL,
 		    row->how != SUBMIT_NO_ID);
-		break;
-	}
-	switch (row->how) {
-	case SUBMIT_DROP_MID_ANSWER:
-		answer_cut(conn);
-		break;
-	case SUBMIT_DRIP:
-		answer_drip(conn, row->script->drip_ms);
-		break;
-	case SUBMIT_TWICE:
-		answer_twice(conn);
-		break;
-	default:
-		conn->drops_next = row->how == SUBMIT_CLOSE_IDLE;
-		answer_start(conn);
 		break;
 	}
 }
