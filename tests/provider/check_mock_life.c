@@ -48,7 +48,7 @@ START_TEST(fal_goes_through_its_words)
 	char word[32], *id;
 	int status, queued = 0, running = 0;
 
-	mock_start(&m, "-n", "400", NULL);
+	mock_start(&m, "-n", "800", NULL);
 	id = accept_one(&m, "fal", 1, "{}");
 	ask_result(&m, id, &answer);
 	ck_assert_int_eq(answer.status, 400);
@@ -88,7 +88,7 @@ START_TEST(replicate_goes_through_its_words)
 	int starting = 0, processing = 0;
 
 	mock_start(&m, NULL);
-	mock_set(&m, "latency/400");
+	mock_set(&m, "latency/800");
 	id = accept_one(&m, "replicate", 1, "{\"price\":\"1.25\"}");
 	for (;;) {
 		ck_assert_int_eq(ask_status(&m, false, id, word, &body), 200);
