@@ -7,7 +7,9 @@
 -- nothing; mark_submit_started is the exception: a second mark never wins.
 --
 -- The planner is told once to walk by index from the arrays: a plan that was
--- cached while the table was small must not scan it when it has grown.
+-- cached while the table was small must not scan it when it has grown.  For
+-- the same reason a test of the status hides in CASE where the row is found by
+-- its id: else the planner may walk a small partial index instead.
 
 -- Text from a provider must never cost a paid result: what is no JSON for
 -- PostgreSQL (a \u0000 in it, a lone surrogate) is kept as text.
@@ -303,8 +305,8 @@ BEGIN
 		  FROM unnest(p_ids, p_tokens) AS a(id, token)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE t.status IN ('RUNNING', 'SUBMITTED')
-		   AND t.lease_expires_at > v_now
+		 WHERE CASE WHEN t.status IN ('RUNNING', 'SUBMITTED')
+			THEN t.lease_expires_at > v_now END
 		 ORDER BY t.id FOR NO KEY UPDATE OF t)
 	UPDATE payonce.generation_task t
 	   SET lease_expires_at = v_now + p_lease_s * interval '1 second'
@@ -335,10 +337,12 @@ BEGIN
 			lookup_s, estimate, currency)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE t.status = 'RUNNING' AND t.submit_started_at IS NULL
-		   AND t.lease_expires_at > clock_timestamp()
-		   AND t.cancel_requested_at IS NULL
-		   AND t.provider IS NOT NULL AND t.own_id IS NOT NULL
+		 WHERE CASE WHEN t.status = 'RUNNING' THEN
+			t.submit_started_at IS NULL
+			AND t.lease_expires_at > clock_timestamp()
+			AND t.cancel_requested_at IS NULL
+			AND t.provider IS NOT NULL
+			AND t.own_id IS NOT NULL END
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),
 	upd AS (
 		UPDATE payonce.generation_task t
@@ -389,10 +393,10 @@ BEGIN
 			currency)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE (t.status = 'RUNNING' AND a.request_id <> ''
-			AND t.submit_started_at IS NOT NULL)
-		    OR (t.status = 'SUBMITTED'
-			AND t.remote_request_id = a.request_id)
+		 WHERE CASE t.status WHEN 'RUNNING' THEN a.request_id <> ''
+			AND t.submit_started_at IS NOT NULL
+		    WHEN 'SUBMITTED' THEN
+			t.remote_request_id = a.request_id END
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),
 	upd AS (
 		UPDATE payonce.generation_task t
@@ -442,8 +446,9 @@ BEGIN
 		  FROM arg a
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE t.status IN ('RUNNING', 'SUBMITTED')
-		   AND (t.submit_started_at IS NOT NULL OR t.provider IS NULL)
+		 WHERE CASE WHEN t.status IN ('RUNNING', 'SUBMITTED') THEN
+			t.submit_started_at IS NOT NULL
+			OR t.provider IS NULL END
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),
 	upd AS (
 		UPDATE payonce.generation_task t
@@ -483,7 +488,8 @@ BEGIN
 			AS a(id, token, permille, note)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE t.status IN ('RUNNING', 'SUBMITTED')
+		 WHERE CASE WHEN t.status IN ('RUNNING', 'SUBMITTED')
+			THEN true END
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),
 	upd AS (
 		UPDATE payonce.generation_task t
@@ -810,8 +816,8 @@ BEGIN
 		  FROM unnest(p_ids, p_tokens) AS a(id, token)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE t.status IN ('RUNNING', 'SUBMITTED')
-		   AND t.lease_expires_at IS NOT NULL
+		 WHERE CASE WHEN t.status IN ('RUNNING', 'SUBMITTED')
+			THEN t.lease_expires_at IS NOT NULL END
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),
 	upd AS (
 		UPDATE payonce.generation_task t SET lease_expires_at = v_now
@@ -888,7 +894,8 @@ BEGIN
 			p_results) AS a(id, attempt, class, request_id, result)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.attempt = a.attempt
-		 WHERE t.status = 'PENDING' AND t.decided_by IS NULL
+		 WHERE CASE WHEN t.status = 'PENDING' THEN
+			t.decided_by IS NULL END
 		   AND ((a.class = 'submitted' AND a.request_id <> '')
 		    OR (a.class = 'result' AND a.result IS NOT NULL)
 		    OR a.class = 'rejected')
