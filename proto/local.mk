@@ -8,3 +8,4 @@ libproto_a_SOURCES = \
 	proto/mp_write.c \
 	proto/proto.h
 libproto_a_CFLAGS = $(AM_CFLAGS) $(MSGPACK_CFLAGS)
+EXTRA_DIST += doc/PROTOCOL.md

@@ -148,7 +148,10 @@ struct frame {
 
 struct chan;
 
-/* chan_new() takes fd (it closes it); in_dir is what may arrive here. */
+/*
+ * chan_new() takes fd (it closes it, unless it fails); in_dir is what may
+ * arrive here.
+ */
 int	 chan_new(int fd, enum msg_direction in_dir, struct chan **ret);
 void	 chan_free(struct chan **);
 int	 chan_fd(const struct chan *);

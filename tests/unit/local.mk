@@ -7,10 +7,13 @@ UNIT_LIBS = $(LIBS_COMMON) $(CHECK_LIBS)
 if HAVE_CHECK
 BASE_UNIT = \
 	tests/unit/check_buf \
+	tests/unit/check_chan \
 	tests/unit/check_fdutil \
 	tests/unit/check_log \
+	tests/unit/check_messages \
 	tests/unit/check_mono \
 	tests/unit/check_num \
+	tests/unit/check_permission \
 	tests/unit/check_priv \
 	tests/unit/check_receipt \
 	tests/unit/check_receipt_scan \
@@ -51,3 +54,13 @@ tests_unit_check_receipt_scan_SOURCES = tests/unit/check_receipt_scan.c \
 	$(RECEIPT_TOOL)
 tests_unit_check_receipt_scan_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_receipt_scan_LDADD = $(UNIT_LIBS)
+MESSAGE_TOOL = tests/unit/message_tool.c tests/unit/message_tool.h
+tests_unit_check_chan_SOURCES = tests/unit/check_chan.c $(MESSAGE_TOOL)
+tests_unit_check_chan_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_chan_LDADD = $(LIBS_PROTO) $(UNIT_LIBS)
+tests_unit_check_messages_SOURCES = tests/unit/check_messages.c $(MESSAGE_TOOL)
+tests_unit_check_messages_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_messages_LDADD = $(LIBS_PROTO) $(UNIT_LIBS)
+tests_unit_check_permission_SOURCES = tests/unit/check_permission.c $(MESSAGE_TOOL)
+tests_unit_check_permission_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_permission_LDADD = $(LIBS_PROTO) $(UNIT_LIBS)
