@@ -32,6 +32,12 @@ AC_DEFUN([PAYONCE_SANITIZER], [
 	    [build with sanitizers, e.g. address,undefined])],
 	    [], [enable_sanitizer=no])
 	SAN_CFLAGS=""
+	# libFuzzer's counters need a sanitizer's runtime in every program.
+	AS_IF([test "x$enable_fuzz" = xyes], [
+		AS_IF([test "x$enable_sanitizer" = xno],
+		    [enable_sanitizer=address,undefined])
+		enable_sanitizer="$enable_sanitizer,fuzzer-no-link"
+	])
 	AS_IF([test "x$enable_sanitizer" != xno && test "x$enable_sanitizer" != x], [
 		SAN_CFLAGS="-fsanitize=$enable_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"
 	])
