@@ -32,6 +32,7 @@ struct db_batch {
 	enum db_op	 op;		/* OP_NONE: no batch */
 	struct task_list tasks;
 	size_t		 count;
+	bool		 is_single;	/* one of a batch that was refused */
 };
 
 struct db_queue {

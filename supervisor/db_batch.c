@@ -110,7 +110,8 @@ db_take(struct db_queues *qs, enum db_op op, struct db_batch *b)
 		TAILQ_INSERT_TAIL(&b->tasks, t, op_link);
 		b->count++;
 	}
-	if (q->singly > 0)
+	b->is_single = q->singly > 0;
+	if (b->is_single)
 		q->singly--;
 	q->is_in_flight = true;
 	q->since = mono_now();
@@ -122,7 +123,7 @@ db_give_back(struct db_queues *qs, struct db_batch *b)
 	struct db_queue *q = &qs->q[b->op];
 	struct task *t = NULL;
 
-	if (q->singly > 0 && b->count == 1)
+	if (b->is_single)
 		q->singly++;	/* it still goes alone */
 	while ((t = TAILQ_LAST(&b->tasks, task_list)) != NULL) {
 		TAILQ_REMOVE(&b->tasks, t, op_link);

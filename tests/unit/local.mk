@@ -64,3 +64,24 @@ tests_unit_check_messages_LDADD = $(LIBS_PROTO) $(UNIT_LIBS)
 tests_unit_check_permission_SOURCES = tests/unit/check_permission.c $(MESSAGE_TOOL)
 tests_unit_check_permission_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_check_permission_LDADD = $(LIBS_PROTO) $(UNIT_LIBS)
+
+# ---- supervisor/ ---------------------------------------------------------
+SUPER_UNIT_CFLAGS = $(UNIT_CFLAGS) $(PQ_CFLAGS) $(EVENT_CFLAGS)
+SUPER_UNIT_LIBS = libsupervisor.a $(UNIT_LIBS)
+if HAVE_CHECK
+SUPER_UNIT = \
+	tests/unit/check_batch \
+	tests/unit/check_child_fsm \
+	tests/unit/check_restart \
+	tests/unit/check_task_fsm
+check_PROGRAMS += $(SUPER_UNIT)
+TESTS += $(SUPER_UNIT)
+endif
+tests_unit_check_batch_CFLAGS = $(SUPER_UNIT_CFLAGS)
+tests_unit_check_batch_LDADD = $(SUPER_UNIT_LIBS)
+tests_unit_check_child_fsm_CFLAGS = $(SUPER_UNIT_CFLAGS)
+tests_unit_check_child_fsm_LDADD = $(SUPER_UNIT_LIBS)
+tests_unit_check_restart_CFLAGS = $(SUPER_UNIT_CFLAGS)
+tests_unit_check_restart_LDADD = $(SUPER_UNIT_LIBS)
+tests_unit_check_task_fsm_CFLAGS = $(SUPER_UNIT_CFLAGS)
+tests_unit_check_task_fsm_LDADD = $(SUPER_UNIT_LIBS)
