@@ -559,7 +559,8 @@ BEGIN
 END $$;
 
 -- Back to PENDING, only when nothing was sent: the row is not marked, or the
--- caller has proof (p_unmark: nothing left, or the provider refused).  A
+-- caller has proof (p_unmark: nothing left, or the provider refused; a saved
+-- result is proof of the contrary).  A
 -- marked attempt that is taken back keeps its facts in past_attempt, and the
 -- next one has a new number.
 CREATE FUNCTION payonce.release(p_owner text, p_ids bigint[],
@@ -596,7 +597,8 @@ BEGIN
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
 		 WHERE (t.status = 'RUNNING'
-			AND (t.submit_started_at IS NULL OR a.is_unmarked))
+			AND (t.submit_started_at IS NULL
+			 OR (a.is_unmarked AND t.result IS NULL)))
 		    OR t.status IN ('PENDING', 'CANCELED')
 		    OR (t.status = 'FAILED' AND t.reason = 'max_requeues')
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),
@@ -682,7 +684,8 @@ BEGIN
 			AS a(id, token, reason, detail)
 		  JOIN payonce.generation_task t ON t.id = a.id
 		   AND t.lease_token = a.token
-		 WHERE t.status = 'RUNNING' OR (t.status = 'FAILED'
+		 WHERE (t.status = 'RUNNING' AND (t.result IS NULL
+			OR t.provider IS NULL)) OR (t.status = 'FAILED'
 		   AND t.submit_started_at IS NULL
 		   AND t.reason IS NOT DISTINCT FROM a.reason)
 		 ORDER BY t.id FOR NO KEY UPDATE OF t),

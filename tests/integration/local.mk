@@ -1,1 +1,16 @@
 # tests/integration
+
+# ---- sql ---------------------------------------------------------------
+SQL_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(PQ_CFLAGS)
+SQL_LIBS = $(LIBS_PGTEST) $(LIBS_COMMON) $(CHECK_LIBS)
+sqltask = tests/integration/sqltask.c tests/integration/sqltask.h
+if HAVE_CHECK
+SQL_TESTS = \
+	tests/integration/check_sql_edges
+check_PROGRAMS += $(SQL_TESTS)
+TESTS += $(SQL_TESTS)
+endif
+tests_integration_check_sql_edges_SOURCES = \
+	tests/integration/check_sql_edges.c $(sqltask)
+tests_integration_check_sql_edges_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_edges_LDADD = $(SQL_LIBS)
