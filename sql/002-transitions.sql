@@ -267,12 +267,12 @@ BEGIN
 		WHEN u.idempotency_expires_at > v_now THEN 1 ELSE 2 END,
 	    CASE WHEN u.lookup_until IS NULL THEN 0
 		WHEN u.lookup_until > v_now THEN 1 ELSE 2 END,
-	    greatest(0, extract(epoch FROM u.poll_deadline_at - v_now)
-		* 1000)::bigint + CASE WHEN u.poll_deadline_at IS NULL
-		THEN NULL ELSE 0 END,
-	    greatest(0, extract(epoch FROM u.fetch_before - v_now)
-		* 1000)::bigint + CASE WHEN u.fetch_before IS NULL
-		THEN NULL ELSE 0 END,
+	    CASE WHEN u.poll_deadline_at IS NOT NULL THEN greatest(0,
+		extract(epoch FROM u.poll_deadline_at - v_now)
+		* 1000)::bigint END,
+	    CASE WHEN u.fetch_before IS NOT NULL THEN greatest(0,
+		extract(epoch FROM u.fetch_before - v_now) * 1000)::bigint
+		END,
 	    u.result IS NOT NULL, u.result::text, u.input::text,
 	    CASE WHEN u.parent_count > 0 THEN (
 		SELECT jsonb_agg(jsonb_build_object('id', p.id, 'kind', p.kind,
@@ -1170,8 +1170,10 @@ LANGUAGE plpgsql SECURITY DEFINER
     SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 BEGIN
-	RETURN (SELECT greatest(0, ceil(extract(epoch FROM
-		min(s.run_at) - clock_timestamp()) * 1000))::bigint
+	-- greatest() would take NULL, nothing scheduled, for 0
+	RETURN (SELECT CASE WHEN min(s.run_at) IS NOT NULL THEN
+		greatest(0, ceil(extract(epoch FROM
+		    min(s.run_at) - clock_timestamp()) * 1000))::bigint END
 	  FROM unnest(p_kinds) AS k(kind)
 	 CROSS JOIN LATERAL (
 		SELECT t.run_at FROM payonce.generation_task t

@@ -6,6 +6,7 @@ SQL_LIBS = $(LIBS_PGTEST) $(LIBS_COMMON) $(CHECK_LIBS)
 sqltask = tests/integration/sqltask.c tests/integration/sqltask.h
 if HAVE_CHECK
 SQL_TESTS = \
+	tests/integration/check_sql_claim \
 	tests/integration/check_sql_edges
 check_PROGRAMS += $(SQL_TESTS)
 TESTS += $(SQL_TESTS)
@@ -14,3 +15,7 @@ tests_integration_check_sql_edges_SOURCES = \
 	tests/integration/check_sql_edges.c $(sqltask)
 tests_integration_check_sql_edges_CFLAGS = $(SQL_CFLAGS)
 tests_integration_check_sql_edges_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_claim_SOURCES = \
+	tests/integration/check_sql_claim.c $(sqltask)
+tests_integration_check_sql_claim_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_claim_LDADD = $(SQL_LIBS)
