@@ -85,3 +85,19 @@ tests_unit_check_restart_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_restart_LDADD = $(SUPER_UNIT_LIBS)
 tests_unit_check_task_fsm_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_task_fsm_LDADD = $(SUPER_UNIT_LIBS)
+# the payonce command's pure parts
+if HAVE_CHECK
+check_PROGRAMS += tests/unit/check_cli
+TESTS += tests/unit/check_cli
+tests_unit_check_cli_SOURCES = \
+	cli/cli.h \
+	cli/opts.c \
+	cli/reasons.c \
+	cli/story.h \
+	cli/table.c \
+	cli/text.c \
+	cli/words.c \
+	tests/unit/check_cli.c
+tests_unit_check_cli_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_check_cli_LDADD = $(LIBS_COMMON) $(CHECK_LIBS)
+endif

@@ -1,0 +1,141 @@
+/*
+ * reasons.c - the machine words of a row as sentences.  Pure.
+ *
+ * A word that is not here is shown as it is, with the row's own detail.
+ */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/story.h"
+#include "common/task.h"
+
+struct reason {
+	const char	*word;
+	const char	*sentence;
+};
+
+static const struct reason reasons[] = {
+	{ "died_in_send_window", "The worker died between \"I am about to "
+	    "send\" and the provider's answer: it may have been billed or "
+	    "not." },
+	{ "accepted_without_id", "The provider accepted the request but its "
+	    "answer held no request id." },
+	{ "no_answer", "The request went out and no answer came back." },
+	{ "ambiguous_answer", "The answer does not prove whether the request "
+	    "was accepted." },
+	{ "poll_deadline", "The provider was asked until the deadline and had "
+	    "not finished; it may still finish." },
+};
+
+const char *
+words_reason(const char *reason)
+{
+	size_t	 i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (strcmp(reasons[i].word, reason) == 0)
+			return reasons[i].sentence;
+	return NULL;
+}
+
+/* [from][to]; the row for "made" stands behind the statuses. */
+static const char *const	sentences[TASK_STATUS_MAX + 1][TASK_STATUS_MAX] = {
+	[TASK_STATUS_MAX] = {
+		[TASK_PENDING] = "enqueued, ready to be claimed",
+		[TASK_WAITING] = "enqueued, waits for the tasks before it",
+	},
+	[TASK_WAITING] = {
+		[TASK_PENDING] = "the tasks before it are done: ready",
+		[TASK_CANCELED] = "canceled before it was ready",
+	},
+	[TASK_PENDING] = {
+		[TASK_RUNNING] = "claimed: a worker prepares it",
+		[TASK_CANCELED] = "canceled, nothing was sent",
+	},
+	[TASK_RUNNING] = {
+		[TASK_PENDING] = "back in the queue: nothing was billed",
+		[TASK_RUNNING] = "goes on",
+		[TASK_SUBMITTED] = "the provider accepted it and gave its id",
+		[TASK_SUCCEEDED] = "succeeded, the result is saved",
+		[TASK_FAILED] = "failed",
+		[TASK_CANCELED] = "canceled, nothing was sent",
+		[TASK_OUTCOME_UNKNOWN] = "parked: nobody knows whether the "
+		    "provider billed it",
+	},
+	[TASK_SUBMITTED] = {
+		[TASK_SUBMITTED] = "goes on by its request id, without "
+		    "paying again",
+		[TASK_SUCCEEDED] = "succeeded, the result is saved",
+		[TASK_FAILED] = "the provider says that it failed",
+		[TASK_OUTCOME_UNKNOWN] = "parked: a person decides",
+	},
+	[TASK_OUTCOME_UNKNOWN] = {
+		[TASK_SUBMITTED] = "the request id was found: it goes on, "
+		    "without paying again",
+		[TASK_PENDING] = "a person decided to send it again",
+		[TASK_FAILED] = "a person gave it up",
+		[TASK_SUCCEEDED] = "its result was found",
+		[TASK_OUTCOME_UNKNOWN] = "still parked",
+	},
+};
+
+/* Events that do not change the status, and those that say more than it. */
+static const struct {
+	const char	*reason;
+	const char	*sentence;
+} by_reason[] = {
+	{ "marked", "about to send: from here on it may be billed" },
+	{ "result_saved", "the result is saved; its files are fetched" },
+	{ "lease_expired", "the worker is gone: its lease ended" },
+	{ "recovered", "taken over from where the row says it is" },
+	{ "cancel_requested", "asked to cancel it" },
+	{ "resolved_adopt", "a person found its request id: it goes on, "
+	    "without paying again" },
+	{ "resolved_requeue", "a person decided to send it again" },
+	{ "resolved_failed", "a person gave it up" },
+	{ "resolved_succeeded", "a person brought its result" },
+	{ "receipt_submitted", "the local receipt holds the request id: it "
+	    "goes on, without paying again" },
+	{ "receipt_result", "the local receipt holds the result" },
+	{ "receipt_rejected", "the local receipt says that the provider "
+	    "refused it: nothing was billed" },
+	{ "receipt_unsent", "the local receipt proves that nothing was sent" },
+	{ "receipt_superseded", "a late receipt came: kept as a note only" },
+	{ "parent_failed", "canceled: a task before it did not succeed" },
+	{ "max_requeues", "failed: it was started too often" },
+};
+
+const char *
+story_sentence(const char *from, const char *to, const char *reason)
+{
+	enum task_status	 f = TASK_STATUS_MAX, t;
+	const char		*s = NULL;
+	size_t			 i;
+
+	for (i = 0; reason != NULL && i < sizeof(by_reason) /
+	    sizeof(by_reason[0]); i++)
+		if (strcmp(by_reason[i].reason, reason) == 0)
+			return by_reason[i].sentence;
+	if ((from == NULL || task_status_parse(from, &f) == 0) &&
+	    to != NULL && task_status_parse(to, &t) == 0)
+		s = sentences[f][t];
+	return s != NULL ? s : to != NULL ? words_status(to) : "?";
+}
+
+bool
+story_is_worth_saying(const char *reason)
+{
+	static const char *const	 plain[] = { "enqueued", "claimed",
+		    "marked", "accepted", "result_saved", "lease_expired",
+		    "recovered", "parents_succeeded", "completed",
+		    "canceled", "cancel_requested", "succeeded" };
+	size_t				 i;
+
+	if (reason == NULL || strncmp(reason, "resolved_", 9) == 0 ||
+	    strncmp(reason, "receipt_", 8) == 0)
+		return false;
+	for (i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
+		if (strcmp(plain[i], reason) == 0)
+			return false;
+	return true;
+}
