@@ -85,7 +85,8 @@ tests_unit_check_restart_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_restart_LDADD = $(SUPER_UNIT_LIBS)
 tests_unit_check_task_fsm_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_task_fsm_LDADD = $(SUPER_UNIT_LIBS)
-# the payonce command's pure parts
+
+# ---- cli/ ------------------------------------------------------------------
 if HAVE_CHECK
 check_PROGRAMS += tests/unit/check_cli
 TESTS += tests/unit/check_cli
