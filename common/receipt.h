@@ -43,7 +43,7 @@ struct receipt_facts {
 	char			*own_id;
 	char			*kind;
 	char			*provider;
-	char			*system_id;	/* the database's, at the intent */
+	char			*system_id;	/* the database's */
 	int64_t			 timeline;
 	char			*host;
 	enum receipt_class	 class;

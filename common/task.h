@@ -33,12 +33,12 @@ enum task_window {
 /* What recovery needs of a row, and nothing else. */
 struct task_evidence {
 	enum task_status	status;
-	bool			is_local;	/* an exec kind: nothing is paid */
+	bool			is_local;	/* exec: nothing is paid */
 	bool			is_marked;	/* submit_started_at is set */
 	bool			has_request_id;
 	bool			has_result;	/* result is saved */
 	bool			has_own_id;
-	enum task_window	idempotency;	/* key on the row and its expiry */
+	enum task_window	idempotency;	/* key and its expiry */
 	enum task_window	lookup;		/* lookup_until */
 };
 

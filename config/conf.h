@@ -18,7 +18,7 @@ struct conf_kind {
 	char	 *name;
 	char	 *provider;		/* NULL for a local kind */
 	char	 *model;		/* default model, or NULL */
-	char	**command;		/* NULL-terminated; NULL for a paid kind */
+	char	**command;		/* NULL-terminated; NULL: paid */
 	int	  concurrency;		/* RUNNING + SUBMITTED on this host */
 	int	  submit_workers;	/* submit processes at most */
 	int	  poll_deadline_s;	/* 3600 */
@@ -42,11 +42,11 @@ struct conf {
 	char			*run_dir;
 	char			*worker_path;	/* payonce-worker, absolute */
 	char			*secrets_dir;	/* one file per provider name */
-	char			*user;		/* workers, when started as root */
+	char			*user;		/* of workers, if root */
 	int			 lease_s;		/* 60 */
 	int			 stop_timeout_s;	/* 120 */
 	int			 receipt_retention_s;	/* 86400 */
-	int			 idle_s;		/* retire idle workers: 60 */
+	int			 idle_s;		/* idle workers: 60 */
 	int64_t			 max_artifact;		/* bytes: 1 GiB */
 	struct conf_kind	*kinds;
 	size_t			 nkinds;
@@ -64,7 +64,8 @@ int	conf_load(const char *path, struct conf **ret, char **ret_error);
 void	conf_free(struct conf **);
 /* conf_default_path(): option, else PAYONCE_CONF, else the installed file. */
 const char	*conf_default_path(const char *option);
-const struct conf_kind		*conf_find_kind(const struct conf *, const char *);
+const struct conf_kind		*conf_find_kind(const struct conf *,
+				    const char *);
 const struct conf_provider	*conf_find_provider(const struct conf *,
 				    const char *);
 /* conf_secret_path() is secrets_dir/<provider>; caller frees. */

@@ -51,7 +51,7 @@ enum msg_direction { S2W, W2S };
 /* What a worker shall do with an assigned task. */
 enum assign_mode {
 	ASSIGN_SUBMIT,		/* submit: from the start */
-	ASSIGN_RESEND,		/* submit: same request, same key; it is marked */
+	ASSIGN_RESEND,		/* submit: same request and key; marked */
 	ASSIGN_LOOKUP,		/* submit: ask by own id, a read */
 	ASSIGN_POLL,		/* poll: the id is on the row */
 	ASSIGN_FETCH,		/* poll: the result is saved, fetch artifacts */
@@ -163,7 +163,8 @@ int	 chan_fd(const struct chan *);
 int	 chan_read(struct chan *);
 /*
  * chan_next() cuts the next whole frame.  0, PO_EAGAIN (incomplete), PO_EINVAL
- * (bad header, unknown type, wrong direction, over its row's limit).  After PO_EINVAL the channel stays invalid.
+ * (bad header, unknown type, wrong direction, over its row's limit); after
+ * PO_EINVAL the channel stays invalid.
  */
 int	 chan_next(struct chan *, struct frame *ret);
 /* chan_out() is where msg_pack_*() put frames; then chan_flush(). */

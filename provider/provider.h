@@ -76,7 +76,8 @@ int		 provider_idempotency_ttl_s(const struct provider *);
 int		 provider_lookup_window_s(const struct provider *);
 int		 provider_poll_interval_ms(const struct provider *);
 int		 provider_poll_interval_max_ms(const struct provider *);
-int64_t		 provider_fetch_within_ms(const struct provider *); /* <0 none */
+/* < 0: not said */
+int64_t		 provider_fetch_within_ms(const struct provider *);
 
 /* ---- requests ------------------------------------------------------------ */
 
@@ -123,7 +124,7 @@ int	 provider_build_download(const struct provider *,
 	    const struct task_context *, const char *url, struct request *ret,
 	    char **ret_error);
 
-/* ---- answers -------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------- */
 
 struct answer {
 	int		  status;	/* HTTP status */
@@ -154,7 +155,7 @@ struct submit_verdict {
 	char	*cost;
 	char	*currency;
 	char	*error;		/* the provider's own words */
-	char	*reason;	/* machine word: accepted_without_id, http_503 */
+	char	*reason;	/* machine word: http_503 */
 	int64_t	 retry_after_ms;	/* < 0: not said */
 };
 
@@ -177,7 +178,7 @@ struct artifact {
 
 struct poll_verdict {
 	enum poll_class	 class;
-	char		*unlisted;	/* a status word the file does not list */
+	char		*unlisted;	/* a word the file does not list */
 	int		 progress;	/* permille, < 0: not said */
 	char		*cost;
 	char		*currency;
@@ -212,7 +213,7 @@ int	 provider_read_saved(const struct provider *, const char *result,
 void	 submit_verdict_done(struct submit_verdict *);
 void	 poll_verdict_done(struct poll_verdict *);
 
-/* ---- url.c ------------------------------------------------------------------ */
+/* ---- url.c ----------------------------------------------------------- */
 
 /*
  * provider_check_url() says whether a URL may be fetched: https (http only

@@ -130,6 +130,9 @@ connect_to(const char *dbname, const char *user)
 	return conn;
 }
 
+static PGresult *run(PGconn *, const char *, va_list)
+    __attribute__((format(printf, 2, 0)));
+
 static PGresult *
 run(PGconn *conn, const char *fmt, va_list ap)
 {

@@ -38,7 +38,7 @@ struct rig_host {
 
 struct rig {
 	char		*dir;
-	char		*conninfo;	/* as an operator of the test's database */
+	char		*conninfo;	/* as an operator of the test's */
 	PGconn		*db;
 	char		*inject_dir;
 	char		*work_dir;	/* programs of tests may write here */

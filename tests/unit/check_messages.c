@@ -184,7 +184,7 @@ END_TEST
 static const struct {
 	const char	*bytes;
 	size_t		 len;
-	int		 kinds;		/* bits of enum field_kind that take it */
+	int		 kinds;		/* bits: which enum field_kind */
 } values[] = {
 #define U	(1 << FIELD_U64)
 #define I	(1 << FIELD_I64)
@@ -288,31 +288,39 @@ START_TEST(test_numbers)
 	ck_assert_uint_eq(r.attempt, 2);
 	ck_assert_uint_eq(r.deadline_ns, 256);
 	ck_assert_int_eq(msg_unpack_unsent("\x90", 1, &unused), PO_EINVAL);
-	{
-		static const struct { const char *bytes; int64_t value; } i[] = {
-			{ "\xd0\x80", -128 }, { "\xd1\x80\x00", -32768 },
-			{ "\xd2\x80\x00\x00\x00", INT32_MIN },
-			{ "\xd3\x80\0\0\0\0\0\0\0", INT64_MIN },
-			{ "\xe0", -32 }, { "\xff", -1 }, { "\x7f", 127 },
-			{ "\xd3\xff\xff\xff\xff\xff\xff\xff\xff", -1 },
-			{ "\xcc\xff", 255 }, { "\xd0\x7f", 127 },
-		};
-		static const size_t len[] = { 2, 3, 5, 9, 1, 1, 1, 9, 2, 2 };
-		struct msg_progress p = { 0 };
-		size_t n = 0;
+}
+END_TEST
 
-		for (n = 0; n < sizeof(i) / sizeof(i[0]); n++) {
-			buf_reset(&body);
-			ck_assert_int_eq(buf_put(&body, "\x94\x01\x02", 3), 0);
-			ck_assert_int_eq(buf_put(&body, i[n].bytes, len[n]),
-			    0);
-			ck_assert_int_eq(buf_putc(&body, '\xa0'), 0);
-			ck_assert_int_eq(msg_unpack_progress(buf_head(&body),
-			    buf_left(&body), &p), 0);
-			ck_assert_int_eq(p.permille, i[n].value);
-			ck_assert_str_eq(p.note.p, "");
-		}
-	}
+static const struct {
+	const char	*bytes;
+	size_t		 len;
+	int64_t		 value;
+} signed_numbers[] = {
+	{ "\xd0\x80", 2, -128 },
+	{ "\xd1\x80\x00", 3, -32768 },
+	{ "\xd2\x80\x00\x00\x00", 5, INT32_MIN },
+	{ "\xd3\x80\0\0\0\0\0\0\0", 9, INT64_MIN },
+	{ "\xd3\xff\xff\xff\xff\xff\xff\xff\xff", 9, -1 },
+	{ "\xe0", 1, -32 },
+	{ "\xff", 1, -1 },
+	{ "\x7f", 1, 127 },
+	{ "\xcc\xff", 2, 255 },
+	{ "\xd0\x7f", 2, 127 },
+};
+
+START_TEST(test_signed_numbers)
+{
+	struct msg_progress p = { 0 };
+
+	ck_assert_int_eq(buf_put(&body, "\x94\x01\x02", 3), 0);
+	ck_assert_int_eq(buf_put(&body, signed_numbers[_i].bytes,
+	    signed_numbers[_i].len), 0);
+	ck_assert_int_eq(buf_putc(&body, '\xa0'), 0);
+	ck_assert_int_eq(msg_unpack_progress(buf_head(&body),
+	    buf_left(&body), &p), 0);
+	ck_assert_int_eq(p.permille, signed_numbers[_i].value);
+	ck_assert_uint_eq(p.note.len, 0);
+	ck_assert_ptr_nonnull(p.note.p);
 }
 END_TEST
 
@@ -360,6 +368,8 @@ main(void)
 	tcase_add_loop_test(tc, test_arity, 0, TOOL_MESSAGES);
 	tcase_add_loop_test(tc, test_types, 0, TOOL_MESSAGES);
 	tcase_add_test(tc, test_numbers);
+	tcase_add_loop_test(tc, test_signed_numbers, 0,
+	    (int)(sizeof(signed_numbers) / sizeof(signed_numbers[0])));
 	tcase_add_test(tc, test_text);
 	suite_add_tcase(s, tc);
 	return suite_run(s);
