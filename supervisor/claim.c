@@ -227,6 +227,8 @@ on_claimed(struct super *super, enum db_outcome outcome, PGresult *res,
 	}
 	INJECT("super.claimed");
 	n = PQntuples(res);
+	log_debug("claimed %d tasks%s", n, was_expired ? ", expired ones too" :
+	    "");
 	super->stats.claimed += (unsigned long)n;
 	for (i = 0; i < n; i++) {
 		if (claim_read_row(super, res, i, &t) != 0)

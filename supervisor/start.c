@@ -84,10 +84,10 @@ on_settings(struct super *super, enum db_outcome outcome, PGresult *res,
 
 	(void)arg;
 	super->is_checking = false;
-	super->next_check = mono_add_ms(mono_now(), RETRY_MS);
 	if (outcome == DB_GONE)
 		return;
 	if (outcome != DB_OK) {
+		super->next_check = mono_add_ms(mono_now(), RETRY_MS);
 		if (strcmp(state, "3F000") == 0 || strcmp(state, "42883") == 0)
 			refuse(super, "the database has no payonce schema of "
 			    "this version; run \"payonce migrate\"");
