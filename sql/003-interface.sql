@@ -258,9 +258,10 @@ BEGIN
 			t.remote_request_id THEN t.result_url END,
 		       cancel_url = CASE WHEN v_request_id =
 			t.remote_request_id THEN t.cancel_url END,
-		       poll_deadline_at = v_now + coalesce(
-			greatest(t.poll_deadline_at - t.submitted_at,
-			    interval '1 minute'), interval '1 hour'),
+		       poll_deadline_at = v_now + CASE
+			WHEN t.poll_deadline_at > t.submitted_at
+			THEN t.poll_deadline_at - t.submitted_at
+			ELSE interval '1 hour' END,
 		       cost_actual = coalesce(resolve.cost, t.cost_actual),
 		       currency = coalesce(resolve.currency, t.currency),
 		       decided_by = resolve.actor, updated_at = v_now

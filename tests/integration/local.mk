@@ -6,6 +6,8 @@ SQL_LIBS = $(LIBS_PGTEST) $(LIBS_COMMON) $(CHECK_LIBS)
 sqltask = tests/integration/sqltask.c tests/integration/sqltask.h
 if HAVE_CHECK
 SQL_TESTS = \
+	tests/integration/check_sql_people \
+	tests/integration/check_sql_guard \
 	tests/integration/check_sql_claim \
 	tests/integration/check_sql_edges
 check_PROGRAMS += $(SQL_TESTS)
@@ -19,3 +21,11 @@ tests_integration_check_sql_claim_SOURCES = \
 	tests/integration/check_sql_claim.c $(sqltask)
 tests_integration_check_sql_claim_CFLAGS = $(SQL_CFLAGS)
 tests_integration_check_sql_claim_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_guard_SOURCES = \
+	tests/integration/check_sql_guard.c $(sqltask)
+tests_integration_check_sql_guard_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_guard_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_people_SOURCES = \
+	tests/integration/check_sql_people.c $(sqltask)
+tests_integration_check_sql_people_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_people_LDADD = $(SQL_LIBS)
