@@ -146,6 +146,9 @@ run(PGconn *conn, const char *fmt, va_list ap)
 	return res;
 }
 
+static PGresult *run_rows(PGconn *, const char *, va_list)
+    __attribute__((format(printf, 2, 0)));
+
 static PGresult *
 run_rows(PGconn *conn, const char *fmt, va_list ap)
 {
