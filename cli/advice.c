@@ -57,7 +57,7 @@ advise_search(const struct cli *cli, FILE *out, const PGresult *res, int row,
 	    " (our id, if it keeps one: " : "", own != NULL ? own : "",
 	    own != NULL ? ")" : "");
 	if (text != NULL)
-		text_wrap(cli, out, indent, indent, text);
+		term_wrap(cli, out, indent, indent, text);
 	mem_free(text);
 	advise(cli, out, indent, "It is there: take its result, which is paid",
 	    command, id, "adopt --request-id ID --actor YOU "

@@ -108,7 +108,7 @@ int	 wait_next(struct cli *, int timeout_ms);
 bool	 wait_is_interrupted(void);
 void	 wait_catch_signals(void);
 
-/* text.c */
+/* term.c */
 
 enum colour {
 	COLOUR_NONE,
@@ -121,16 +121,16 @@ enum colour {
 	COLOUR_MAX
 };
 
-/* text_width() is the number of columns that a text takes. */
-size_t	 text_width(const char *);
-/* text_clean() copies without control characters; the caller frees. */
-char	*text_clean(const char *);
-/* text_fit() cuts a clean text to at most width columns; caller frees. */
-char	*text_fit(const char *, size_t width, bool has_utf8);
+/* term_width() is the number of columns that a text takes. */
+size_t	 term_width(const char *);
+/* term_clean() copies without control characters; the caller frees. */
+char	*term_clean(const char *);
+/* term_fit() cuts a clean text to at most width columns; caller frees. */
+char	*term_fit(const char *, size_t width, bool has_utf8);
 const char	*colour_on(const struct cli *, enum colour);
 const char	*colour_off(const struct cli *, enum colour);
-/* text_wrap() prints a text in lines of the terminal's width. */
-void	 text_wrap(const struct cli *, FILE *, const char *first,
+/* term_wrap() prints a text in lines of the terminal's width. */
+void	 term_wrap(const struct cli *, FILE *, const char *first,
 	    const char *rest, const char *text);
 
 /* table.c */

@@ -37,10 +37,10 @@ parked_entry(const struct cli *cli, const PGresult *res, int row)
 	    money[0] != '\0' ? ", about " : "", money,
 	    money[0] != '\0' ? " at stake" : "");
 	if (words != NULL || reason != NULL)
-		text_wrap(cli, stdout, "  ", "  ", words != NULL ? words :
+		term_wrap(cli, stdout, "  ", "  ", words != NULL ? words :
 		    reason);
 	if (detail != NULL)
-		text_wrap(cli, stdout, "  ", "  ", detail);
+		term_wrap(cli, stdout, "  ", "  ", detail);
 	advice_print(cli, stdout, res, row, "  ");
 }
 

@@ -48,7 +48,7 @@ fact(const struct cli *cli, const char *name, const char *text)
 	if (text == NULL || text[0] == '\0')
 		return;
 	(void)snprintf(first, sizeof(first), "  %-10s", name);
-	text_wrap(cli, stdout, first, "            ", text);
+	term_wrap(cli, stdout, first, "            ", text);
 }
 
 static void

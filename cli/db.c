@@ -79,7 +79,7 @@ ignore_notice(void *arg, const PGresult *res)
 static char *
 one_line(const char *message)
 {
-	char	*s = text_clean(message);
+	char	*s = term_clean(message);
 	size_t	 n;
 
 	if (s == NULL)

@@ -147,7 +147,7 @@ say_progress(const struct demo *d, const struct standing *s,
 	    (long long)s->parked, s->money[0] != '\0' ? s->money : "$0",
 	    d->kills, victim != NULL ? ", just now: " : "",
 	    victim != NULL ? victim : "");
-	fit = text_fit(line, (size_t)d->cli->width - 1, d->cli->has_utf8);
+	fit = term_fit(line, (size_t)d->cli->width - 1, d->cli->has_utf8);
 	(void)printf("\r\033[K%s", fit != NULL ? fit : "");
 	(void)fflush(stdout);
 	mem_free(fit);

@@ -181,7 +181,7 @@ report_parked(const struct demo *d, const PGresult *res)
 		(void)printf("%s#%s %s%s ", colour_on(cli, COLOUR_BOLD),
 		    db_text(res, i, "id"), db_text(res, i, "kind"),
 		    colour_off(cli, COLOUR_BOLD));
-		text_wrap(cli, stdout, "", "   ", words != NULL ? words :
+		term_wrap(cli, stdout, "", "   ", words != NULL ? words :
 		    reason);
 		if (n++ < ADVICE_MAX)
 			advice_print(cli, stdout, res, i, "   ");

@@ -29,7 +29,7 @@ libcli_a_SOURCES = \
 	cli/story.c \
 	cli/story.h \
 	cli/table.c \
-	cli/text.c \
+	cli/term.c \
 	cli/wait.c \
 	cli/words.c
 libcli_a_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS) $(JSON_CFLAGS)

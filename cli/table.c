@@ -62,7 +62,7 @@ table_cell(struct table *t, enum colour colour, const char *text)
 		t->cells = grown;
 		t->cap = cap;
 	}
-	if ((clean = text_clean(text != NULL ? text : "")) == NULL) {
+	if ((clean = term_clean(text != NULL ? text : "")) == NULL) {
 		t->is_broken = true;
 		return;
 	}
@@ -94,9 +94,9 @@ measure(const struct table *t, size_t *widths)
 	size_t	 i, w;
 
 	for (i = 0; i < t->ncolumns; i++)
-		widths[i] = text_width(t->titles[i]);
+		widths[i] = term_width(t->titles[i]);
 	for (i = 0; i < t->ncells; i++) {
-		w = text_width(t->cells[i].text);
+		w = term_width(t->cells[i].text);
 		if (w > widths[i % t->ncolumns])
 			widths[i % t->ncolumns] = w;
 	}
@@ -134,12 +134,12 @@ print_cell(const struct table *t, const struct cli *cli, FILE *out,
     size_t column, size_t width, enum colour colour, const char *text,
     size_t *gap)
 {
-	char	*fit = text_fit(text, width, cli->has_utf8);
+	char	*fit = term_fit(text, width, cli->has_utf8);
 	size_t	 pad;
 
 	if (fit == NULL)
 		return PO_ENOMEM;
-	pad = width - text_width(fit);
+	pad = width - term_width(fit);
 	if (t->flags[column] & COLUMN_RIGHT) {
 		*gap += pad;
 		pad = 0;

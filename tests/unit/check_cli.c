@@ -160,7 +160,7 @@ START_TEST(text_has_no_escape_sequences)
 	char	*s;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		s = text_clean(cases[i].in);
+		s = term_clean(cases[i].in);
 		ck_assert_str_eq(s, cases[i].out);
 		mem_free(s);
 	}
@@ -174,7 +174,7 @@ START_TEST(text_wraps_at_words)
 	size_t		 len = 0;
 	FILE		*f = open_memstream(&text, &len);
 
-	text_wrap(&cli, f, "why: ", "     ", "one two three four five");
+	term_wrap(&cli, f, "why: ", "     ", "one two three four five");
 	ck_assert_int_eq(fclose(f), 0);
 	ck_assert_str_eq(text,
 	    "why: one two three\n"

@@ -96,7 +96,7 @@ tests_unit_check_cli_SOURCES = \
 	cli/reasons.c \
 	cli/story.h \
 	cli/table.c \
-	cli/text.c \
+	cli/term.c \
 	cli/words.c \
 	tests/unit/check_cli.c
 tests_unit_check_cli_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS) $(CHECK_CFLAGS)

@@ -1,8 +1,8 @@
 /*
- * text.c - text on a terminal: its width, its colours, nothing dangerous.
+ * term.c - text on a terminal: its width, its colours, nothing dangerous.
  *
  * What a provider or a person wrote may hold escape sequences; nothing
- * reaches the terminal that did not go through text_clean().
+ * reaches the terminal that did not go through term_clean().
  */
 #include <string.h>
 #include <wchar.h>
@@ -41,7 +41,7 @@ next_char(const char *s, size_t *ret_columns, bool *ret_is_control)
 }
 
 size_t
-text_width(const char *s)
+term_width(const char *s)
 {
 	size_t	 columns, width = 0;
 	bool	 is_control;
@@ -54,7 +54,7 @@ text_width(const char *s)
 }
 
 char *
-text_clean(const char *s)
+term_clean(const char *s)
 {
 	char	*ret, *to;
 	size_t	 n, columns;
@@ -79,14 +79,14 @@ text_clean(const char *s)
 }
 
 char *
-text_fit(const char *s, size_t width, bool has_utf8)
+term_fit(const char *s, size_t width, bool has_utf8)
 {
 	const char	*dots = has_utf8 ? "\xe2\x80\xa6" : "..";
 	size_t		 dots_width = has_utf8 ? 1 : 2;
 	size_t		 used = 0, off = 0, n, columns;
 	bool		 is_control;
 
-	if (text_width(s) <= width)
+	if (term_width(s) <= width)
 		return mem_strdup(s);
 	if (width <= dots_width)
 		return mem_strndup(dots, has_utf8 ? strlen(dots) : width);
@@ -125,12 +125,12 @@ colour_off(const struct cli *cli, enum colour colour)
 }
 
 void
-text_wrap(const struct cli *cli, FILE *out, const char *first,
+term_wrap(const struct cli *cli, FILE *out, const char *first,
     const char *rest, const char *text)
 {
 	size_t	 width = cli->width > 0 ? (size_t)cli->width : 0;
-	size_t	 used = text_width(first), n, columns;
-	char	*clean = text_clean(text), *word, *next;
+	size_t	 used = term_width(first), n, columns;
+	char	*clean = term_clean(text), *word, *next;
 	bool	 is_fresh = true;
 
 	if (clean == NULL)
@@ -141,12 +141,12 @@ text_wrap(const struct cli *cli, FILE *out, const char *first,
 		next = word + n;
 		while (*next == ' ')
 			*next++ = '\0';
-		columns = text_width(word);
+		columns = term_width(word);
 		if (n == 0)
 			continue;
 		if (!is_fresh && width > 0 && used + 1 + columns > width) {
 			(void)fprintf(out, "\n%s", rest);
-			used = text_width(rest);
+			used = term_width(rest);
 			is_fresh = true;
 		}
 		(void)fprintf(out, "%s%s", is_fresh ? "" : " ", word);
