@@ -35,7 +35,7 @@ libcli_a_SOURCES = \
 libcli_a_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS) $(JSON_CFLAGS)
 
 # where a build tree finds the files that an installation has in etc/
-noinst_DATA = uninstalled.dir
+noinst_DATA += uninstalled.dir
 uninstalled.dir: Makefile
 	$(AM_V_GEN)echo '$(abs_top_srcdir)' > $@
 CLEANFILES += uninstalled.dir

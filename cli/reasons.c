@@ -15,16 +15,42 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
-	{ "died_in_send_window", "The worker died between \"I am about to "
-	    "send\" and the provider's answer: it may have been billed or "
-	    "not." },
-	{ "accepted_without_id", "The provider accepted the request but its "
-	    "answer held no request id." },
-	{ "no_answer", "The request went out and no answer came back." },
-	{ "ambiguous_answer", "The answer does not prove whether the request "
+	/* parked */
+	{ "died_in_send_window", "The worker died after it was allowed to "
+	    "send and before the provider's answer was kept: it may have "
+	    "been billed or not." },
+	{ "accepted_without_id", "The provider accepted the request, but its "
+	    "answer held no readable request id." },
+	{ "no_answer", "The request went out and no answer came back: it may "
+	    "have been billed or not." },
+	{ "broken_answer", "The request went out and the answer broke off: it "
+	    "may have been billed or not." },
+	{ "answer_too_big", "The answer was too big to read." },
+	{ "answer_not_judged", "The answer does not prove whether the request "
 	    "was accepted." },
 	{ "poll_deadline", "The provider was asked until the deadline and had "
 	    "not finished; it may still finish." },
+	{ "ended_with_nothing", "The provider says that it is done, but gave "
+	    "no result." },
+	{ "lookup_failed", "The provider could not be asked for our own id." },
+	{ "lookup_missed", "The provider does not show our own id (yet): that "
+	    "proves nothing." },
+	/* failed */
+	{ "failed_by_provider", "The provider says that it failed." },
+	{ "canceled_by_provider", "The provider says that it was canceled "
+	    "there." },
+	{ "max_requeues", "It was started too often." },
+	{ "bad_input", "The input does not fit the provider's template." },
+	{ "bad_output", "The program's output is no JSON." },
+	{ "output_too_big", "The program printed too much." },
+	/* back in the queue */
+	{ "not_sent", "Nothing was sent." },
+	{ "connect_failed", "No connection to the provider." },
+	{ "resolve_failed", "The provider's host name has no address." },
+	{ "tls_failed", "The provider's certificate or TLS was refused." },
+	{ "worker_died", "The worker died; nothing had been sent." },
+	/* canceled */
+	{ "parent_failed", "A task before it did not succeed." },
 };
 
 const char *

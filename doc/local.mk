@@ -1,1 +1,3 @@
 # doc/: see README.md
+# the command line
+dist_man_MANS += doc/payonce.1
