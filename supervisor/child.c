@@ -1,7 +1,8 @@
 /*
  * child.c - slots, generations and tasks of the worker processes.
  *
- * Owns struct child and is the only writer of its state.  Decides nothing about tasks: who dies is reaped
+ * Owns struct child and is the only writer of its state.  Decides nothing
+ * about tasks: who dies is reaped
  * (child_reap.c), and the table in task_fsm.c says what its tasks do.
  */
 #include "supervisor/child.h"

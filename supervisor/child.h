@@ -2,7 +2,8 @@
  * child.h - worker processes as their supervisor sees them.
  *
  * child.c owns struct child and the slots and is the only writer of a state;
- * the table is in child_fsm.c.  A child is named kind/role/slot#generation; the pid is only for
+ * the table is in child_fsm.c.  A child is named kind/role/slot#generation;
+ * the pid is only for
  * kill(2) and waitpid(2).
  */
 #ifndef PAYONCE_SUPERVISOR_CHILD_H
@@ -24,7 +25,7 @@ enum cstate {
 	CS_IDLE,		/* retired after idle_s */
 	CS_BUSY,		/* lasts as long as it beats */
 	CS_DRAINING,		/* as BUSY; takes nothing new, then exits */
-	CS_DYING,		/* killed or its channel closed: SIGCHLD comes */
+	CS_DYING,		/* killed, or its channel closed */
 	CS_GONE,		/* reaped; freed at the end of the turn */
 	CS_MAX
 };
@@ -67,7 +68,7 @@ struct child {
 	bool			 has_beaten;	/* since the last renewal */
 	bool			 is_dirty;	/* in the flush list */
 	bool			 is_asked;	/* its end was our wish */
-	bool			 is_refused;	/* it spoke nonsense: not heard */
+	bool			 is_refused;	/* it spoke nonsense */
 	char			 name[96];
 };
 

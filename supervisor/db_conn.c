@@ -108,7 +108,8 @@ conn_connect(struct db_conn *c)
 		conn_lose(c, PQerrorMessage(c->pg));
 		return;
 	}
-	(void)PQsetNoticeReceiver(c->pg, conn_notice, c);	/* the old one */
+	/* it returns the one before */
+	(void)PQsetNoticeReceiver(c->pg, conn_notice, c);
 	conn_watch(c, EV_WRITE);
 }
 

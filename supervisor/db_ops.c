@@ -36,7 +36,8 @@ struct op_row {
 
 #define COLUMN(name, kind, expr)					\
 static void								\
-get_##name(const struct super *s, const struct task *t, struct value *v)	\
+get_##name(const struct super *s, const struct task *t,			\
+    struct value *v)							\
 {									\
 	(void)s;	/* few columns need the configuration */	\
 	expr;								\

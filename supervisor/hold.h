@@ -13,7 +13,7 @@
 #define HOLD_BACKOFF_MAX_MS	60000
 
 struct hold {
-	unsigned int	 ambiguous;	/* answers in a row that prove nothing */
+	unsigned int	 ambiguous;	/* answers in a row, no proof */
 	int64_t		 backoff_ms;	/* the last pause; 0: none */
 	struct mono	 paused_until;	/* no submission before this */
 };

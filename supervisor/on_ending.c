@@ -41,8 +41,8 @@ on_rejected(struct child *c, const struct frame *f)
 	if (err != 0)
 		return err;
 	if (m.class == REJECT_THROTTLED) {
-		on_note(t, HOLD_THROTTLED, m.retry_after_ms, &t->report.delay_ms,
-		    t->report.detail);
+		on_note(t, HOLD_THROTTLED, m.retry_after_ms,
+		    &t->report.delay_ms, t->report.detail);
 	} else {
 		on_note(t, HOLD_ANSWERED, -1, NULL, NULL);
 		if (m.class == REJECT_ACCOUNT)

@@ -52,7 +52,8 @@ status_log(struct super *super)
 	unsigned int i = 0;
 
 	super->got_state = false;
-	(void)db_describe(super->db, text, sizeof(text));	/* cut is fine */
+	/* cut is fine */
+	(void)db_describe(super->db, text, sizeof(text));
 	log_info("state: %s, owner %s, database %s", state_word(super->state),
 	    super->owner, text);
 	TAILQ_FOREACH(k, &super->kinds, link)

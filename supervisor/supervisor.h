@@ -73,11 +73,11 @@ struct super_stats {
 struct super {
 	struct event_base	*base;
 	struct event		*ev_tick;
-	bool			 is_soon;	/* the next turn does not wait */
+	bool			 is_soon;	/* the next turn is at once */
 	struct event		*ev_signals[6];
 	struct conf		*conf;
 	const char		*conf_path;
-	char			*owner;		/* hostname/random, per state_dir */
+	char			*owner;		/* hostname/random */
 	char			*hostname;
 	int			 lock_fd;
 	bool			 is_foreground;
@@ -94,7 +94,7 @@ struct super {
 	struct db		*db;
 	struct task_env		 env;
 	struct task_tree	 tasks;
-	struct task_list	 closed;	/* freed at the end of the turn */
+	struct task_list	 closed;	/* freed after the turn */
 	struct task_list	 orphans;
 	struct task_list	 progress;
 	TAILQ_HEAD(, kind)	 kinds;
@@ -125,7 +125,7 @@ struct super {
 	bool			 is_expiring;
 	struct mono		 next_clean;
 	bool			 is_checked;	/* since the last connect */
-	bool			 is_applied;	/* receipts under this identity */
+	bool			 is_applied;	/* receipts, for it */
 	bool			 is_applying;
 	bool			 want_receipts;
 	struct mono		 next_receipts;

@@ -151,7 +151,7 @@ struct task {
 	char			*note;
 	bool			 is_progress;	/* in the progress list */
 	bool			 is_watched;	/* in the list of orphans */
-	bool			 is_canceled;	/* an application asked for it */
+	bool			 is_canceled;	/* somebody asked */
 	bool			 is_stopped;	/* SIGTERM reached it */
 };
 

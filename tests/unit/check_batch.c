@@ -212,7 +212,7 @@ START_TEST(batch_has_a_byte_limit)
 		db_push(&queues, OP_RESULT, tasks[i]);
 	}
 	db_take(&queues, OP_RESULT, &b);
-	ck_assert_uint_eq(b.count, 2);	/* 3 + 3 of 8 MB, a third does not fit */
+	ck_assert_uint_eq(b.count, 2);	/* of 3 MB each */
 	db_give_back(&queues, &b);
 	/* one that is over the limit alone still goes */
 	mem_free(tasks[0]->report.result);

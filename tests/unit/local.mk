@@ -83,6 +83,8 @@ tests_unit_check_child_fsm_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_child_fsm_LDADD = $(SUPER_UNIT_LIBS)
 tests_unit_check_restart_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_restart_LDADD = $(SUPER_UNIT_LIBS)
+tests_unit_check_task_fsm_SOURCES = tests/unit/check_task_fsm.c \
+	tests/unit/task_stories.h
 tests_unit_check_task_fsm_CFLAGS = $(SUPER_UNIT_CFLAGS)
 tests_unit_check_task_fsm_LDADD = $(SUPER_UNIT_LIBS)
 
