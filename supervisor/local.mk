@@ -52,3 +52,4 @@ libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(PQ_CFLAGS) \
 LIBS_SUPERVISOR = libsupervisor.a $(LIBS_CONFIG) $(LIBS_PROVIDER) \
 	$(LIBS_PROTO) $(LIBS_SQL) $(LIBS_COMMON) $(EVENT_LIBS) $(PQ_LIBS)
 EXTRA_DIST += doc/STATES.md
+dist_man_MANS += doc/payonced.8
