@@ -958,6 +958,7 @@ BEGIN
 			    AND t.submit_started_at IS NULL THEN 'known'
 			WHEN t.status IN ('RUNNING', 'OUTCOME_UNKNOWN')
 			    AND t.remote_request_id IS NULL
+			    AND t.result IS NULL
 			THEN 'reject' ELSE 'superseded' END
 		    WHEN a.class IN ('throttled', 'account', 'unsent') THEN
 			CASE WHEN t.submit_started_at IS NULL THEN 'known'

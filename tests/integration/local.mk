@@ -6,6 +6,8 @@ SQL_LIBS = $(LIBS_PGTEST) $(LIBS_COMMON) $(CHECK_LIBS)
 sqltask = tests/integration/sqltask.c tests/integration/sqltask.h
 if HAVE_CHECK
 SQL_TESTS = \
+	tests/integration/check_sql_deps \
+	tests/integration/check_sql_receipts \
 	tests/integration/check_sql_people \
 	tests/integration/check_sql_guard \
 	tests/integration/check_sql_claim \
@@ -29,3 +31,11 @@ tests_integration_check_sql_people_SOURCES = \
 	tests/integration/check_sql_people.c $(sqltask)
 tests_integration_check_sql_people_CFLAGS = $(SQL_CFLAGS)
 tests_integration_check_sql_people_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_receipts_SOURCES = \
+	tests/integration/check_sql_receipts.c $(sqltask)
+tests_integration_check_sql_receipts_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_receipts_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_deps_SOURCES = \
+	tests/integration/check_sql_deps.c $(sqltask)
+tests_integration_check_sql_deps_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_deps_LDADD = $(SQL_LIBS)
