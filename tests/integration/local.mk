@@ -6,6 +6,8 @@ SQL_LIBS = $(LIBS_PGTEST) $(LIBS_COMMON) $(CHECK_LIBS)
 sqltask = tests/integration/sqltask.c tests/integration/sqltask.h
 if HAVE_CHECK
 SQL_TESTS = \
+	tests/integration/check_sql_batch \
+	tests/integration/check_sql_big \
 	tests/integration/check_sql_deps \
 	tests/integration/check_sql_receipts \
 	tests/integration/check_sql_people \
@@ -39,3 +41,11 @@ tests_integration_check_sql_deps_SOURCES = \
 	tests/integration/check_sql_deps.c $(sqltask)
 tests_integration_check_sql_deps_CFLAGS = $(SQL_CFLAGS)
 tests_integration_check_sql_deps_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_big_SOURCES = \
+	tests/integration/check_sql_big.c $(sqltask)
+tests_integration_check_sql_big_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_big_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_batch_SOURCES = \
+	tests/integration/check_sql_batch.c $(sqltask)
+tests_integration_check_sql_batch_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_batch_LDADD = $(SQL_LIBS)
