@@ -6,6 +6,8 @@ SQL_LIBS = $(LIBS_PGTEST) $(LIBS_COMMON) $(CHECK_LIBS)
 sqltask = tests/integration/sqltask.c tests/integration/sqltask.h
 if HAVE_CHECK
 SQL_TESTS = \
+	tests/integration/check_sql_pooler \
+	tests/integration/check_sql_migrate \
 	tests/integration/check_sql_batch \
 	tests/integration/check_sql_big \
 	tests/integration/check_sql_deps \
@@ -49,3 +51,11 @@ tests_integration_check_sql_batch_SOURCES = \
 	tests/integration/check_sql_batch.c $(sqltask)
 tests_integration_check_sql_batch_CFLAGS = $(SQL_CFLAGS)
 tests_integration_check_sql_batch_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_migrate_SOURCES = \
+	tests/integration/check_sql_migrate.c $(sqltask)
+tests_integration_check_sql_migrate_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_migrate_LDADD = $(SQL_LIBS)
+tests_integration_check_sql_pooler_SOURCES = \
+	tests/integration/check_sql_pooler.c $(sqltask)
+tests_integration_check_sql_pooler_CFLAGS = $(SQL_CFLAGS)
+tests_integration_check_sql_pooler_LDADD = $(SQL_LIBS)
