@@ -34,3 +34,9 @@ uninstall-local:
 	@if cmp -s etc/payonce.conf \
 	    '$(DESTDIR)$(sysconf_payoncedir)/payonce.conf'; then \
 	    rm -f '$(DESTDIR)$(sysconf_payoncedir)/payonce.conf'; fi
+
+# ---- descriptions of providers -------------------------------------------
+sysconf_providersdir = $(sysconf_payoncedir)/providers.d
+dist_sysconf_providers_DATA = \
+	etc/providers.d/fal.conf \
+	etc/providers.d/replicate.conf

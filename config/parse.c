@@ -1,0 +1,274 @@
+/*
+ * parse.c - one configuration file through libconfuse.
+ *
+ * Owns the schema and struct parse.  All values are read as text and checked
+ * by our own code, so that every fault is told in the same words.
+ * libconfuse reports through a function without an argument: the parse that
+ * is under way is kept in a variable of this file.  Not reentrant.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "common/mem.h"
+#include "config/parse.h"
+#include "provider/keys.h"
+
+#define SECTIONS_MAX	16
+#define SECTION_KEYS_MAX	48
+
+/* An options array that libconfuse copies in cfg_init(). */
+struct section {
+	char		 path[32];
+	cfg_opt_t	 opts[SECTION_KEYS_MAX + 1];
+	size_t		 count;
+};
+
+static struct section	 sections[SECTIONS_MAX];	/* of a provider */
+static size_t		 section_count;
+static struct parse	*parsing;
+
+static int	on_value(cfg_t *, cfg_opt_t *);
+static void	on_error(cfg_t *, const char *, va_list);
+
+#define KEY_ONE(key)	{ .name = key, .type = CFGT_STR,		\
+	.flags = CFGF_NODEFAULT, .validcb = on_value }
+#define KEY_LIST(key)	{ .name = key, .type = CFGT_STR,		\
+	.flags = CFGF_LIST | CFGF_NODEFAULT, .validcb = on_value }
+#define SECTIONS(key, keys) { .name = key, .type = CFGT_SEC,	\
+	.flags = CFGF_MULTI | CFGF_TITLE | CFGF_NO_TITLE_DUPES,		\
+	.subopts = keys }
+#define KEYS_END	{ .name = NULL, .type = CFGT_NONE }
+
+static cfg_opt_t kind_keys[] = {
+	KEY_ONE("provider"), KEY_ONE("model"), KEY_LIST("command"),
+	KEY_ONE("concurrency"), KEY_ONE("submit_workers"),
+	KEY_ONE("poll_deadline"), KEY_ONE("timeout"), KEY_ONE("breaker"),
+	KEY_ONE("max_requeues"), KEY_ONE("estimate"), KEY_ONE("currency"),
+	KEYS_END
+};
+
+static cfg_opt_t main_keys[] = {
+	KEY_ONE("database"), KEY_ONE("state_dir"), KEY_ONE("run_dir"),
+	KEY_ONE("worker_path"), KEY_ONE("secrets_dir"), KEY_ONE("user"),
+	KEY_ONE("lease"), KEY_ONE("stop_timeout"),
+	KEY_ONE("receipt_retention"), KEY_ONE("idle"),
+	KEY_ONE("max_artifact"), KEY_LIST("providers"),
+	SECTIONS("kind", kind_keys),
+	SECTIONS("provider", sections[0].opts),
+	KEYS_END
+};
+
+static cfg_opt_t provider_file_keys[] = {
+	SECTIONS("provider", sections[0].opts),
+	KEYS_END
+};
+
+static struct section *
+section_find(const char *path, size_t len)
+{
+	size_t i = 0;
+
+	for (i = 0; i < section_count; i++)
+		if (strlen(sections[i].path) == len &&
+		    strncmp(sections[i].path, path, len) == 0)
+			return &sections[i];
+	return NULL;
+}
+
+static cfg_opt_t *
+section_add_opt(struct section *s)
+{
+	/* our own table: too small an array is our mistake */
+	if (s->count == SECTION_KEYS_MAX)
+		abort();
+	return &s->opts[s->count++];
+}
+
+/* section_make() adds a section "a.b" to its parent "a". */
+static struct section *
+section_make(const char *path, size_t len)
+{
+	const char *dot = memrchr(path, '.', len);
+	struct section *parent = NULL, *s = NULL;
+	bool is_hop = false;
+
+	if ((s = section_find(path, len)) != NULL)
+		return s;
+	if (section_count == SECTIONS_MAX || len >= sizeof(s->path))
+		abort();
+	s = &sections[section_count++];
+	memcpy(s->path, path, len);
+	if (len == 0)
+		return s;
+	parent = section_find(path, dot != NULL ? (size_t)(dot - path) : 0);
+	is_hop = dot != NULL;		/* only those come several times */
+	*section_add_opt(parent) = (cfg_opt_t){
+		.name = dot != NULL ? s->path + (dot - path) + 1 : s->path,
+		.type = CFGT_SEC, .flags = is_hop ? CFGF_MULTI : CFGF_NONE,
+		.subopts = s->opts, .validcb = is_hop ? NULL : on_value
+	};
+	return s;
+}
+
+/* The schema of a provider is made from the list in provider/keys.c. */
+static void
+schema_make(void)
+{
+	const struct provider_key *key = NULL;
+	const char *dot = NULL;
+	struct section *s = NULL;
+	size_t i = 0;
+
+	if (section_count > 0)
+		return;
+	(void)section_make("", 0);
+	for (i = 0; i < provider_keys_count; i++) {
+		key = &provider_keys[i];
+		dot = strrchr(key->name, '.');
+		s = section_make(key->name, dot != NULL ?
+		    (size_t)(dot - key->name) : 0);
+		*section_add_opt(s) = (cfg_opt_t){
+			.name = dot != NULL ? dot + 1 : key->name,
+			.type = CFGT_STR, .validcb = on_value,
+			.flags = CFGF_NODEFAULT |
+			    (key->is_list ? CFGF_LIST : CFGF_NONE)
+		};
+	}
+}
+
+int
+parse_file(const char *path, FILE *fp, bool is_main,
+    struct problems *problems, struct parse *ret)
+{
+	struct parse p = { .problems = problems };
+	int rc = 0;
+
+	schema_make();
+	if (fp == NULL && (fp = fopen(path, "re")) == NULL) {
+		problem_add(problems, path, 0, "cannot be read: %s",
+		    strerror(errno));
+		return PO_EINVAL;
+	}
+	p.path = mem_strdup(path);
+	p.cfg = cfg_init(is_main ? main_keys : provider_file_keys, CFGF_NONE);
+	/* cfg_free() frees the name */
+	if (p.path == NULL || p.cfg == NULL ||
+	    (p.cfg->filename = strdup(path)) == NULL) {
+		problems->rc = PO_ENOMEM;
+		(void)fclose(fp);	/* only read */
+		parse_done(&p);
+		return PO_ENOMEM;
+	}
+	(void)cfg_set_error_function(p.cfg, on_error);	/* the old one */
+	parsing = &p;
+	rc = cfg_parse_fp(p.cfg, fp);
+	parsing = NULL;
+	(void)fclose(fp);		/* only read */
+	if (rc != CFG_SUCCESS && !p.is_bad) {
+		p.is_bad = true;
+		problem_add(problems, path, p.cfg->line, "syntax error");
+	}
+	*ret = p;
+	return 0;
+}
+
+void
+parse_done(struct parse *p)
+{
+	if (p->cfg != NULL)
+		(void)cfg_free(p->cfg);		/* cannot fail */
+	mem_free(p->path);
+	mem_free(p->lines);
+	*p = (struct parse){ 0 };
+}
+
+int
+parse_line(const struct parse *p, const cfg_opt_t *opt)
+{
+	size_t i = 0;
+
+	for (i = 0; i < p->nlines; i++)
+		if (p->lines[i].opt == opt)
+			return p->lines[i].line;
+	return 0;
+}
+
+int
+parse_first_line(const struct parse *p, cfg_t *sec)
+{
+	cfg_opt_t *opt = NULL;
+	int line = 0, first = 0;
+
+	for (opt = sec->opts; opt->name != NULL; opt++) {
+		line = parse_line(p, opt);
+		if (line > 0 && (first == 0 || line < first))
+			first = line;
+	}
+	return first > 0 ? first : sec->line;
+}
+
+const char *
+parse_text(cfg_t *sec, const char *key)
+{
+	return cfg_size(sec, key) > 0 ? cfg_getstr(sec, key) : NULL;
+}
+
+/*
+ * A second value would silently take the place of the first: libconfuse
+ * replaces even a whole section.
+ */
+static int
+on_value(cfg_t *cfg, cfg_opt_t *opt)
+{
+	struct parse_line *lines = NULL;
+	int line = parse_line(parsing, opt);
+
+	if (line > 0) {
+		problem_add(parsing->problems, parsing->path, cfg->line,
+		    "%s: expected once, found a second time (first: line %d)",
+		    opt->name, line);
+		return 0;
+	}
+	lines = mem_grow(parsing->lines, parsing->nlines + 1, sizeof(*lines));
+	if (lines == NULL) {
+		parsing->problems->rc = PO_ENOMEM;
+		return -1;
+	}
+	parsing->lines = lines;
+	lines[parsing->nlines++] = (struct parse_line){
+		.opt = opt, .line = cfg->line
+	};
+	return 0;
+}
+
+static void
+on_error(cfg_t *cfg, const char *fmt, va_list ap)
+{
+	const char *names[SECTION_KEYS_MAX];
+	const char *near = NULL;
+	char text[512] = "", wrong[64] = "";
+	const char *quote = NULL;
+	size_t count = 0;
+	cfg_opt_t *opt = NULL;
+
+	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* cut is fine */
+	parsing->is_bad = true;
+	if (strncmp(text, "no such option '", 16) == 0) {
+		(void)snprintf(wrong, sizeof(wrong), "%s", text + 16);
+		wrong[strcspn(wrong, "'")] = '\0';
+		for (opt = cfg->opts; opt->name != NULL &&
+		    count < SECTION_KEYS_MAX; opt++)
+			names[count++] = opt->name;
+		near = key_nearest(wrong, names, count);
+		quote = near != NULL ? near : "another section's?";
+		problem_add(parsing->problems, parsing->path, cfg->line,
+		    "%s: there is no such key in %s; %s %s", wrong,
+		    strcmp(cfg->name, "root") == 0 ? "this file" : cfg->name,
+		    near != NULL ? "the nearest one is" : "perhaps", quote);
+		return;
+	}
+	problem_add(parsing->problems, parsing->path, cfg->line, "%s", text);
+}
