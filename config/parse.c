@@ -19,6 +19,8 @@
 #define SECTIONS_MAX	16
 #define SECTION_KEYS_MAX	48
 
+#define NO_SUCH	"no such option '"	/* libconfuse's words */
+
 /* An options array that libconfuse copies in cfg_init(). */
 struct section {
 	char		 path[32];
@@ -178,8 +180,12 @@ parse_file(const char *path, FILE *fp, bool is_main,
 void
 parse_done(struct parse *p)
 {
+	size_t i = 0;
+
 	if (p->cfg != NULL)
 		(void)cfg_free(p->cfg);		/* cannot fail */
+	for (i = 0; i < p->nlines; i++)
+		mem_free(p->lines[i].first);
 	mem_free(p->path);
 	mem_free(p->lines);
 	*p = (struct parse){ 0 };
@@ -217,30 +223,66 @@ parse_text(cfg_t *sec, const char *key)
 }
 
 /*
- * A second value would silently take the place of the first: libconfuse
- * replaces even a whole section.
+ * list_is_new() says whether libconfuse has begun a list again.  It calls
+ * back for each value, and once more at the closing brace.
  */
-static int
-on_value(cfg_t *cfg, cfg_opt_t *opt)
+static bool
+list_is_new(const struct parse_line *l, cfg_opt_t *opt)
 {
-	struct parse_line *lines = NULL;
-	int line = parse_line(parsing, opt);
+	unsigned int count = cfg_opt_size(opt);
 
-	if (line > 0) {
-		problem_add(parsing->problems, parsing->path, cfg->line,
-		    "%s: expected once, found a second time (first: line %d)",
-		    opt->name, line);
-		return 0;
-	}
+	if (count == 0 || count < l->nvalues || (count == 1 && l->calls > 1))
+		return true;
+	return count == 1 && l->first != NULL &&
+	    strcmp(l->first, cfg_opt_getnstr(opt, 0)) != 0;
+}
+
+static int
+on_first_value(cfg_t *cfg, cfg_opt_t *opt)
+{
+	struct parse_line *lines = NULL, *l = NULL;
+
 	lines = mem_grow(parsing->lines, parsing->nlines + 1, sizeof(*lines));
 	if (lines == NULL) {
 		parsing->problems->rc = PO_ENOMEM;
 		return -1;
 	}
 	parsing->lines = lines;
-	lines[parsing->nlines++] = (struct parse_line){
-		.opt = opt, .line = cfg->line
-	};
+	l = &lines[parsing->nlines++];
+	*l = (struct parse_line){ .opt = opt, .line = cfg->line };
+	if (opt->type == CFGT_STR && cfg_opt_size(opt) > 0 &&
+	    (l->first = mem_strdup(cfg_opt_getnstr(opt, 0))) == NULL) {
+		parsing->problems->rc = PO_ENOMEM;
+		return -1;
+	}
+	l->nvalues = cfg_opt_size(opt);
+	l->calls = 1;
+	return 0;
+}
+
+/*
+ * A second value would silently take the place of the first: libconfuse
+ * replaces even a whole section.
+ */
+static int
+on_value(cfg_t *cfg, cfg_opt_t *opt)
+{
+	struct parse_line *l = NULL;
+	size_t i = 0;
+
+	for (i = 0; i < parsing->nlines && l == NULL; i++)
+		if (parsing->lines[i].opt == opt)
+			l = &parsing->lines[i];
+	if (l == NULL)
+		return on_first_value(cfg, opt);
+	if ((opt->flags & CFGF_LIST) == 0 || list_is_new(l, opt)) {
+		problem_add(parsing->problems, parsing->path, cfg->line,
+		    "%s: expected once, found a second time (first: line %d)",
+		    opt->name, l->line);
+		l->calls = 0;
+	}
+	l->nvalues = cfg_opt_size(opt);
+	l->calls++;
 	return 0;
 }
 
@@ -249,25 +291,24 @@ on_error(cfg_t *cfg, const char *fmt, va_list ap)
 {
 	const char *names[SECTION_KEYS_MAX];
 	const char *near = NULL;
-	char text[512] = "", wrong[64] = "";
-	const char *quote = NULL;
+	char text[512] = "";
+	char *wrong = text + strlen(NO_SUCH);
 	size_t count = 0;
 	cfg_opt_t *opt = NULL;
 
 	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* cut is fine */
 	parsing->is_bad = true;
-	if (strncmp(text, "no such option '", 16) == 0) {
-		(void)snprintf(wrong, sizeof(wrong), "%s", text + 16);
+	if (strncmp(text, NO_SUCH, strlen(NO_SUCH)) == 0) {
 		wrong[strcspn(wrong, "'")] = '\0';
 		for (opt = cfg->opts; opt->name != NULL &&
 		    count < SECTION_KEYS_MAX; opt++)
 			names[count++] = opt->name;
 		near = key_nearest(wrong, names, count);
-		quote = near != NULL ? near : "another section's?";
 		problem_add(parsing->problems, parsing->path, cfg->line,
-		    "%s: there is no such key in %s; %s %s", wrong,
+		    "%.64s: there is no such key in %s%s%s", wrong,
 		    strcmp(cfg->name, "root") == 0 ? "this file" : cfg->name,
-		    near != NULL ? "the nearest one is" : "perhaps", quote);
+		    near != NULL ? "; the nearest one is " : "",
+		    near != NULL ? near : "");
 		return;
 	}
 	problem_add(parsing->problems, parsing->path, cfg->line, "%s", text);

@@ -23,6 +23,9 @@ struct problems {
 struct parse_line {
 	const cfg_opt_t	*opt;
 	int		 line;
+	unsigned int	 nvalues;	/* when last heard of */
+	unsigned int	 calls;
+	char		*first;		/* a list's first value */
 };
 
 /* One parsed file. */
