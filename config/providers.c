@@ -140,13 +140,17 @@ read_section(struct parse *p, cfg_t *sec, struct conf *conf, bool is_override)
 
 /* fill_value() copies one option; of repeated sections the values add up. */
 static void
-fill_value(struct parse *p, cfg_opt_t *opt, const char *key, struct desc *d)
+fill_value(struct parse *p, cfg_t *sec, cfg_opt_t *opt, const char *key,
+    struct desc *d)
 {
 	const struct desc_item *old = desc_find(d, key);
 	size_t had = old != NULL ? old->nvalues : 0;
 	const char **values = NULL;
 	size_t count = cfg_opt_size(opt), i = 0;
+	int line = parse_line(p, opt);
 
+	if (line == 0)
+		line = parse_first_line(p, sec);	/* an empty list */
 	values = mem_array(had + count + 1, sizeof(*values));
 	if (values == NULL) {
 		p->problems->rc = PO_ENOMEM;
@@ -156,8 +160,7 @@ fill_value(struct parse *p, cfg_opt_t *opt, const char *key, struct desc *d)
 		values[i] = old->values[i];
 	for (i = 0; i < count; i++)
 		values[had + i] = cfg_opt_getnstr(opt, (unsigned int)i);
-	if (desc_set(d, key, values, had + count, p->path,
-	    parse_line(p, opt)) < 0)
+	if (desc_set(d, key, values, had + count, p->path, line) < 0)
 		p->problems->rc = PO_ENOMEM;
 	mem_free(values);
 }
@@ -174,8 +177,7 @@ fill_desc(struct parse *p, cfg_t *sec, const char *prefix, struct desc *d)
 	unsigned int i = 0;
 
 	for (opt = sec->opts; opt->name != NULL; opt++) {
-		if (opt->type != CFGT_SEC && parse_line(p, opt) == 0 &&
-		    cfg_opt_size(opt) == 0)
+		if (opt->type != CFGT_SEC && (opt->flags & CFGF_MODIFIED) == 0)
 			continue;
 		key = mem_printf("%s%s%s", prefix, prefix[0] != '\0' ? "." :
 		    "", opt->name);
@@ -184,7 +186,7 @@ fill_desc(struct parse *p, cfg_t *sec, const char *prefix, struct desc *d)
 			return;
 		}
 		if (opt->type != CFGT_SEC)
-			fill_value(p, opt, key, d);
+			fill_value(p, sec, opt, key, d);
 		else
 			for (i = 0; i < cfg_opt_size(opt); i++)
 				fill_desc(p, cfg_opt_getnsec(opt, i), key, d);
