@@ -36,7 +36,7 @@ static void
 advise(const struct cli *cli, FILE *out, const char *indent,
     const char *when, const char *command, const char *id, const char *words)
 {
-	(void)fprintf(out, "%s%s:\n%s  %s%s resolve %s %s%s\n", indent, when,
+	(void)fprintf(out, "%s%s\n%s  %s%s resolve %s %s%s\n", indent, when,
 	    indent, colour_on(cli, COLOUR_BOLD), command, id, words,
 	    colour_off(cli, COLOUR_BOLD));
 }
@@ -59,11 +59,11 @@ advise_search(const struct cli *cli, FILE *out, const PGresult *res, int row,
 	if (text != NULL)
 		term_wrap(cli, out, indent, indent, text);
 	mem_free(text);
-	advise(cli, out, indent, "It is there: take its result, which is paid",
+	advise(cli, out, indent, "It is there? Take its result, which is paid already:",
 	    command, id, "adopt --request-id ID --actor YOU "
 	    "--note 'found it'");
-	advise(cli, out, indent, "It is surely not there: send it again (pays "
-	    "twice if you are wrong)", command, id,
+	advise(cli, out, indent, "It is surely not there? Send it again (pays "
+	    "twice if you are wrong):", command, id,
 	    "requeue --actor YOU --note 'not there'");
 }
 
@@ -81,9 +81,9 @@ advise_request(const struct cli *cli, FILE *out, const PGresult *res,
 		(void)fprintf(out, "%sThe provider knows it: %s\n", indent,
 		    url);
 	if (words != NULL)
-		advise(cli, out, indent, "It is done or still runs there: ask "
-		    "for it again, which costs nothing", command, id, words);
-	advise(cli, out, indent, "It failed there: pay for a new one",
+		advise(cli, out, indent, "It is done or still runs there? "
+		    "Ask for it again, which costs nothing:", command, id, words);
+	advise(cli, out, indent, "It failed there? Pay for a new one:",
 	    command, id, "requeue --actor YOU --note 'failed there'");
 	mem_free(words);
 	mem_free(quoted);
@@ -100,7 +100,7 @@ advice_print(const struct cli *cli, FILE *out, const PGresult *res, int row,
 	if (command != NULL && id != NULL) {
 		if (db_bool(res, row, "has_result"))
 			advise(cli, out, indent, "The result is on the row "
-			    "already (payonce show): if it is good", command,
+			    "already (payonce show). Is it good?", command,
 			    id, "succeeded --actor YOU --note 'it is good'");
 		if (request != NULL)
 			advise_request(cli, out, res, row, indent, command,
@@ -108,7 +108,7 @@ advice_print(const struct cli *cli, FILE *out, const PGresult *res, int row,
 		else
 			advise_search(cli, out, res, row, indent, command,
 			    id);
-		advise(cli, out, indent, "Not worth it: give it up", command,
+		advise(cli, out, indent, "Not worth it? Give it up:", command,
 		    id, "failed --actor YOU --note 'why'");
 	}
 	mem_free(command);

@@ -1,6 +1,7 @@
 /*
  * cmd_list.c - payonce list: the tasks, newest first.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -28,7 +29,8 @@ what_cell(struct table *t, const PGresult *res, int row)
 	const char	*words = reason != NULL ? words_reason(reason) : NULL;
 
 	if (progress != NULL && !words_is_ended(status))
-		table_cellf(t, COLOUR_NONE, "%.3s done", progress);
+		table_cellf(t, COLOUR_NONE, "%.0f %% done",
+		    strtod(progress, NULL) * 100);
 	else if (status != NULL && strcmp(status, "SUCCEEDED") == 0)
 		table_cell(t, COLOUR_NONE, NULL);
 	else if (words != NULL)
