@@ -219,6 +219,8 @@ demo_run(struct sandbox *sb, int64_t tasks)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	if ((rc = db_open(d.cli)) != 0)
 		return rc;
+	/* advice then speaks of `payonce` alone: the folder may go away */
+	d.cli->conninfo = NULL;
 	wait_start(d.cli);
 	(void)snprintf(d.job, sizeof(d.job), "%lld", (long long)time(NULL));
 	if ((rc = enqueue_all(&d, tasks)) == 0) {
