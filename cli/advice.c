@@ -59,8 +59,8 @@ advise_search(const struct cli *cli, FILE *out, const PGresult *res, int row,
 	if (text != NULL)
 		term_wrap(cli, out, indent, indent, text);
 	mem_free(text);
-	advise(cli, out, indent, "It is there? Take its result, which is paid already:",
-	    command, id, "adopt --request-id ID --actor YOU "
+	advise(cli, out, indent, "It is there? Take its result, which is "
+	    "paid already:", command, id, "adopt --request-id ID --actor YOU "
 	    "--note 'found it'");
 	advise(cli, out, indent, "It is surely not there? Send it again (pays "
 	    "twice if you are wrong):", command, id,
@@ -82,7 +82,8 @@ advise_request(const struct cli *cli, FILE *out, const PGresult *res,
 		    url);
 	if (words != NULL)
 		advise(cli, out, indent, "It is done or still runs there? "
-		    "Ask for it again, which costs nothing:", command, id, words);
+		    "Ask for it again, which costs nothing:", command,
+		    id, words);
 	advise(cli, out, indent, "It failed there? Pay for a new one:",
 	    command, id, "requeue --actor YOU --note 'failed there'");
 	mem_free(words);

@@ -28,7 +28,7 @@ struct cli {
 	bool			 has_utf8;
 	int			 width;		/* columns; 0: no limit */
 	PGconn			*db;		/* db.c; NULL until opened */
-	char			*where;		/* "dbname=... host=...", db.c */
+	char			*where;		/* host, dbname ...; db.c */
 };
 
 struct verb {

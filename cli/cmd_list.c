@@ -1,7 +1,6 @@
 /*
  * cmd_list.c - payonce list: the tasks, newest first.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -9,7 +8,8 @@
 
 static const char	list_sql[] =
     "SELECT id, job_id, kind, status::text AS status, reason, detail, "
-    "provider, model, attempt, requeues, progress, remote_request_id, "
+    "provider, model, attempt, requeues, progress, "
+    "round(progress * 100)::int AS percent, remote_request_id, "
     "cost_actual, cost_estimated, currency, run_at, created_at, updated_at, "
     "finished_at, extract(epoch FROM now() - created_at)::bigint AS age_s "
     "FROM payonce.generation_task "
@@ -22,15 +22,14 @@ static const char	list_sql[] =
 static void
 what_cell(struct table *t, const PGresult *res, int row)
 {
-	const char	*progress = db_text(res, row, "progress");
+	const char	*percent = db_text(res, row, "percent");
 	const char	*reason = db_text(res, row, "reason");
 	const char	*detail = db_text(res, row, "detail");
 	const char	*status = db_text(res, row, "status");
 	const char	*words = reason != NULL ? words_reason(reason) : NULL;
 
-	if (progress != NULL && !words_is_ended(status))
-		table_cellf(t, COLOUR_NONE, "%.0f %% done",
-		    strtod(progress, NULL) * 100);
+	if (percent != NULL && !words_is_ended(status))
+		table_cellf(t, COLOUR_NONE, "%s %% done", percent);
 	else if (status != NULL && strcmp(status, "SUCCEEDED") == 0)
 		table_cell(t, COLOUR_NONE, NULL);
 	else if (words != NULL)

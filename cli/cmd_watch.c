@@ -32,8 +32,8 @@ struct watch {
 };
 
 static const char	watch_sql[] =
-    "SELECT id, kind, status::text AS status, reason, detail, progress, "
-    "model, remote_request_id, cost_actual, cost_estimated, currency, "
+    "SELECT id, kind, status::text AS status, reason, detail, "
+    "progress, round(progress * 100)::int AS percent, model, remote_request_id, cost_actual, cost_estimated, currency, "
     "extract(epoch FROM now() - updated_at)::bigint AS since_s, "
     "extract(epoch FROM now() - created_at)::bigint AS age_s "
     "FROM payonce.generation_task WHERE CASE "
@@ -98,21 +98,19 @@ say_changes(const struct cli *cli, struct watch *w, const PGresult *res)
 static void
 bar_cell(const struct cli *cli, struct table *t, const PGresult *res, int row)
 {
-	const char	*progress = db_text(res, row, "progress");
-	double		 share;
-	char		 bar[64] = "";
-	int		 i;
+	int64_t	 percent = db_i64(res, row, "percent", -1);
+	char	 bar[64] = "";
+	int	 i;
 
-	if (progress == NULL || words_is_ended(db_text(res, row, "status"))) {
+	if (percent < 0 || words_is_ended(db_text(res, row, "status"))) {
 		table_cell(t, COLOUR_NONE, NULL);
 		return;
 	}
-	share = strtod(progress, NULL);
 	for (i = 0; i < 10; i++)
-		(void)strlcat(bar, share * 10 > i ?
+		(void)strlcat(bar, percent > i * 10 ?
 		    (cli->has_utf8 ? "\xe2\x96\x88" : "#") :
 		    (cli->has_utf8 ? "\xe2\x96\x91" : "-"), sizeof(bar));
-	table_cellf(t, COLOUR_CYAN, "%s %3.0f %%", bar, share * 100);
+	table_cellf(t, COLOUR_CYAN, "%s %3lld %%", bar, (long long)percent);
 }
 
 static void

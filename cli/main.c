@@ -145,14 +145,16 @@ help_print(FILE *out)
 
 	(void)fputs("payonce: paid calls run once, from a durable PostgreSQL "
 	    "task table\n\n"
-	    "usage: payonce [-c FILE | -d CONNINFO] VERB ... [--json]\n\n", out);
+	    "usage: payonce [-c FILE | -d CONNINFO] VERB ... [--json]\n\n",
+	    out);
 	for (v = verbs; v->name != NULL; v++)
 		(void)fprintf(out, "  %-9s %s\n", v->name, v->help);
 	(void)fputs("\n"
-	    "The database comes from -d, else from the configuration: -c, else\n"
-	    "PAYONCE_CONF, else the installed payonce.conf.\n"
-	    "`payonce help VERB` prints a verb's usage; `payonce sandbox DIR`\n"
-	    "gives you everything to try it.  Exit: 0 done, 1 failed, 2 usage.\n",
+	    "The database comes from -d, else from the configuration: -c, "
+	    "else\nPAYONCE_CONF, else the installed payonce.conf.\n"
+	    "`payonce help VERB` prints a verb's usage; `payonce sandbox DIR`"
+	    "\ngives you everything to try it.  Exit: 0 done, 1 failed, "
+	    "2 usage.\n",
 	    out);
 }
 

@@ -65,7 +65,8 @@ words_reason(const char *reason)
 }
 
 /* [from][to]; the row for "made" stands behind the statuses. */
-static const char *const	sentences[TASK_STATUS_MAX + 1][TASK_STATUS_MAX] = {
+static const char *const
+sentences[TASK_STATUS_MAX + 1][TASK_STATUS_MAX] = {
 	[TASK_STATUS_MAX] = {
 		[TASK_PENDING] = "enqueued, ready to be claimed",
 		[TASK_WAITING] = "enqueued, waits for the tasks before it",

@@ -106,8 +106,11 @@ rows_array(const PGresult *res)
 int
 rows_print(struct json_object *o)
 {
-	const char	*s = o == NULL ? NULL : json_object_to_json_string_ext(o,
-	    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+	const char	*s = NULL;
+
+	if (o != NULL)
+		s = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+		    JSON_C_TO_STRING_NOSLASHESCAPE);
 
 	if (s != NULL)
 		(void)puts(s);
