@@ -151,6 +151,7 @@ main(int argc, char **argv, char **envp)
 		fatalx("cannot start: %s", po_strerror(err));
 	log_info("payonced %s starts, %s", PACKAGE_VERSION, path);
 	err = loop_run(&super);
+	place_leave(&super);
 	log_info("payonced ends");
 	super_done(&super);
 	free(path);	/* realpath(3) allocated it */

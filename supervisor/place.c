@@ -95,6 +95,34 @@ refuse_second(const char *path, int fd)
 	    text[0] != '\0' ? text : "unknown", path);
 }
 
+/* Where an init script looks; the lock is what counts. */
+static void
+write_run_file(struct super *super, const char *text)
+{
+	char *path = mem_printf("%s/payonced.pid", super->conf->run_dir);
+	int fd = -1;
+
+	if (path == NULL)
+		fatalx("no memory to start");
+	if (fd_mkdir_p(super->conf->run_dir, 0755) == 0)
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		    0644);
+	if (fd == -1 || fd_write_all(fd, text, strlen(text)) != 0)
+		log_warn("cannot write %s", path);
+	fd_close(&fd);
+	mem_free(path);
+}
+
+void
+place_leave(struct super *super)
+{
+	char *path = mem_printf("%s/payonced.pid", super->conf->run_dir);
+
+	if (path != NULL)
+		(void)unlink(path);	/* a stale one says nothing */
+	mem_free(path);
+}
+
 /*
  * After daemon() the child holds the same lock by the same open file: it is
  * called again for the number.
@@ -123,6 +151,7 @@ place_lock(struct super *super)
 	if (ftruncate(super->lock_fd, 0) != 0 ||
 	    pwrite(super->lock_fd, text, (size_t)n, 0) != n)
 		fatal("cannot write %s", path);
+	write_run_file(super, text);
 	mem_free(path);
 }
 

@@ -59,7 +59,7 @@ port_watch(void *arg, struct task *t)
 {
 	struct super *super = arg;
 
-	t->retry_at = mono_now();
+	t->retry_at = t->warned_at = mono_now();
 	if (t->is_watched)
 		return;
 	t->is_watched = true;

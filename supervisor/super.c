@@ -64,6 +64,8 @@ super_done(struct super *super)
 		event_free(super->ev_tick);
 	if (super->ev_due != NULL)
 		event_free(super->ev_due);
+	if (super->ev_watch != NULL)
+		event_free(super->ev_watch);
 	event_base_free(super->base);
 	conf_free(&super->conf);
 	mem_free(super->owner);

@@ -111,6 +111,7 @@ struct super {
 	struct mono		 claim_sent;
 	struct mono		 next_expired;
 	struct event		*ev_due;
+	struct event		*ev_watch;	/* recover.c: orphans */
 	/* renew.c */
 	bool			 is_renewing;
 	struct mono		 renew_sent;
@@ -214,6 +215,7 @@ void	 status_title(struct super *);
 /* place.c: what must be on the disk before anything starts */
 void	 place_make(struct super *);	/* folders, their owner */
 void	 place_lock(struct super *);	/* the pid file; again after a fork */
+void	 place_leave(struct super *);	/* the file of the init script */
 void	 place_owner(struct super *);	/* host_id */
 
 #endif

@@ -146,6 +146,7 @@ struct task {
 	struct mono		 read_at;	/* when the two were true */
 	struct mono		 deadline;	/* the lease's end */
 	struct mono		 retry_at;	/* ORPHAN: look again */
+	struct mono		 warned_at;	/* ORPHAN: said in the log */
 	struct report		 report;
 	int			 permille;
 	char			*note;
