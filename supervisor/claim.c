@@ -44,13 +44,17 @@ room_of(struct super *super, const struct kind *k, bool is_expired)
 	if (limit <= k->inflight || k->is_holding)
 		return 0;
 	room = limit - k->inflight;
-	if (is_expired)
-		return room;
-	if (!k->has_more || hold_is_paused(&k->hold, mono_now()))
+	submit = k->conf->provider != NULL ? kind_submit_room(super, k) : room;
+	/*
+	 * The claim fills up with fresh tasks, which would wait here while
+	 * another host is idle: so few at first, more as long as expired
+	 * ones are all that comes.
+	 */
+	if (is_expired && submit < super->expired_cap)
+		submit = super->expired_cap;
+	if (!is_expired && (!k->has_more ||
+	    hold_is_paused(&k->hold, mono_now())))
 		return 0;
-	if (k->conf->provider == NULL)
-		return room;
-	submit = kind_submit_room(super, k);
 	return room < submit ? room : submit;
 }
 
@@ -185,6 +189,7 @@ note_rest(struct super *super, const PGresult *res, bool was_expired)
 	int kind = PQfnumber(res, "kind"), old = PQfnumber(res, "was_expired");
 	int i = 0;
 	unsigned int got = 0, got_old = 0;
+	bool is_full = false;
 
 	TAILQ_FOREACH(k, &super->kinds, link) {
 		if (k->asked == 0)
@@ -200,10 +205,16 @@ note_rest(struct super *super, const PGresult *res, bool was_expired)
 		if (got >= k->asked)
 			k->has_more = true;
 		if (was_expired && got_old >= k->asked)
-			super->want_expired = true;
+			is_full = true;
 		if (k->has_more)
 			super->want_claim = true;
 	}
+	if (is_full) {
+		super->want_expired = true;
+		if (super->expired_cap < (1u << 20))
+			super->expired_cap *= 2;
+	} else if (was_expired)
+		super->expired_cap = CLAIM_EXPIRED_MIN;
 }
 
 static void

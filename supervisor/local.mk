@@ -51,5 +51,10 @@ libsupervisor_a_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(PQ_CFLAGS) \
 	$(JSON_CFLAGS)
 LIBS_SUPERVISOR = libsupervisor.a $(LIBS_CONFIG) $(LIBS_PROVIDER) \
 	$(LIBS_PROTO) $(LIBS_SQL) $(LIBS_COMMON) $(EVENT_LIBS) $(PQ_LIBS)
+sbin_PROGRAMS += payonced
+payonced_SOURCES = supervisor/main.c
+payonced_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(PQ_CFLAGS)
+payonced_LDADD = $(LIBS_SUPERVISOR)
+
 EXTRA_DIST += doc/STATES.md
 dist_man_MANS += doc/payonced.8

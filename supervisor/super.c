@@ -19,6 +19,7 @@ super_init(struct super *super, struct conf *conf, const char *conf_path)
 	super->env.ports = &super_ports;
 	super->env.arg = super;
 	super->want_expire = true;
+	super->expired_cap = CLAIM_EXPIRED_MIN;
 	RB_INIT(&super->tasks);
 	TAILQ_INIT(&super->closed);
 	TAILQ_INIT(&super->orphans);

@@ -22,6 +22,7 @@
 #include "supervisor/task.h"
 
 #define SUPER_TICK_MS	1000
+#define CLAIM_EXPIRED_MIN	16
 
 /* A class of tasks at run time; kind.c owns it, it lives until the end. */
 struct kind {
@@ -107,6 +108,7 @@ struct super {
 	bool			 is_claiming;	/* one at a time */
 	bool			 want_claim;
 	bool			 want_expired;	/* with expired leases */
+	unsigned int		 expired_cap;	/* of the next such claim */
 	bool			 has_due;	/* next_due is asked or armed */
 	struct mono		 claim_sent;
 	struct mono		 next_expired;
