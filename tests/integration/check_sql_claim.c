@@ -12,8 +12,8 @@
 #include "tests/unit/suite.h"
 
 #define CLAIM(limit, expired)						\
-	"SELECT id FROM payonce.claim('h2', '{image}', '{mock}', '{m}',"	\
-	" '{" #limit "}', 60, " expired ")"
+	"SELECT id FROM payonce.claim('h2', '{image}', '{mock}',"	\
+	" '{m}', '{" #limit "}', 60, " expired ")"
 
 static void
 enqueue(PGconn *db, int count)

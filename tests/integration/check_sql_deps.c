@@ -10,8 +10,8 @@
 #include "tests/lib/pgtest.h"
 #include "tests/unit/suite.h"
 
-#define SWEEP	"SELECT payonce.claim('h1', '{none}', '{m}', '{m}', '{1}', 9,"	\
-		" true)"
+#define SWEEP								\
+	"SELECT payonce.claim('h1', '{none}', '{m}', '{m}', '{1}', 9, true)"
 
 static long
 child_of(PGconn *db, const char *parents)
