@@ -40,8 +40,7 @@ GRANT EXECUTE ON FUNCTION
 
 GRANT EXECUTE ON FUNCTION
     payonce.resolve(bigint, text, text, text, text, jsonb, numeric, text),
-    payonce.hold(text, text, text),
-    payonce.release_kind(text, text)
+    payonce.hold(text, text, text)
     TO payonce_operator;
 
 GRANT EXECUTE ON FUNCTION
@@ -68,5 +67,6 @@ GRANT EXECUTE ON FUNCTION
     payonce.hold_kind(text, text, text, text),
     payonce.next_due(text[])
     TO payonce_supervisor;
-GRANT EXECUTE ON FUNCTION payonce.settings()
+-- a supervisor that reloads releases what it held for an account itself
+GRANT EXECUTE ON FUNCTION payonce.settings(), payonce.release_kind(text, text)
     TO payonce_supervisor, payonce_operator;

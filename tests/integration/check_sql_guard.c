@@ -181,7 +181,7 @@ static const struct {
 	{ "SELECT count(*) FROM payonce.parked", "aso" },
 	{ "SELECT count(*) FROM payonce.spend", "aso" },
 	{ "SELECT payonce.hold('k', 'bob', 'x')", "o" },
-	{ "SELECT payonce.release_kind('k', 'bob')", "o" },
+	{ "SELECT payonce.release_kind('k', 'bob')", "so" },
 	{ "SELECT * FROM payonce.claim('h', '{k}', '{m}', '{m}', '{1}', 60,"
 	    " true)", "s" },
 	{ "SELECT t.id FROM payonce.renew('h', '{1}', '{1}', 6) t", "s" },
