@@ -5,7 +5,6 @@
  */
 #include "tests/fuzz/fuzz.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -83,8 +82,10 @@ fuzz_report(unsigned long executions)
 			missing++;
 		}
 	}
-	printf("%s: %lu executions, %zu of %zu outcomes:", fuzz_name,
-	    executions, seen, i);
+	printf("%s: ", fuzz_name);
+	if (executions > 0)	/* libFuzzer counts for itself */
+		printf("%lu executions, ", executions);
+	printf("%zu of %zu outcomes:", seen, i);
 	for (i = 0; fuzz_outcomes[i].name != NULL; i++)
 		if (fuzz_counts[i] > 0)
 			printf(" %s=%lu", fuzz_outcomes[i].name,
