@@ -29,7 +29,6 @@ struct chan {
 	struct buf		 in;
 	struct buf		 out;
 	size_t			 borrowed;	/* frame that the caller has */
-	bool			 is_invalid;	/* a bad header was seen */
 };
 
 /* One for all channels: empty between calls, so idle ones cost nothing. */
@@ -107,8 +106,6 @@ chan_next(struct chan *c, struct frame *ret)
 	size_t len = 0;
 
 	chan_release(c);
-	if (c->is_invalid)
-		return PO_EINVAL;
 	if (buf_left(&c->in) < PROTO_HEADER)
 		return PO_EAGAIN;
 	h = buf_head(&c->in);
@@ -117,10 +114,8 @@ chan_next(struct chan *c, struct frame *ret)
 	type = (unsigned int)h[4] << 8 | h[5];
 	row = msg_row(type);
 	if (row == NULL || row->direction != c->in_dir || len > row->max ||
-	    h[6] != 0 || h[7] != 0) {
-		c->is_invalid = true;
-		return PO_EINVAL;
-	}
+	    h[6] != 0 || h[7] != 0)
+		return PO_EINVAL;	/* it stays: there is no way on */
 	if (buf_left(&c->in) - PROTO_HEADER < len)
 		return PO_EAGAIN;
 	ret->type = type;
