@@ -123,7 +123,8 @@ main(int argc, char **argv, char **envp)
 		conf_free(&conf);
 		return EXIT_CODE_OK;
 	}
-	(void)umask(027);	/* the old mask is of no use */
+	/* The workers, as another user, pass through what we make. */
+	(void)umask(022);
 	path = absolute(o.conf_path);
 	err = super_init(&super, conf, path);
 	if (err != 0)
