@@ -59,3 +59,31 @@ tests_integration_check_sql_pooler_SOURCES = \
 	tests/integration/check_sql_pooler.c $(sqltask)
 tests_integration_check_sql_pooler_CFLAGS = $(SQL_CFLAGS)
 tests_integration_check_sql_pooler_LDADD = $(SQL_LIBS)
+
+# ---- workers, with a test as their supervisor ---------------------------
+WORKER_TESTS = \
+	tests/integration/check_worker_exec \
+	tests/integration/check_worker_poll \
+	tests/integration/check_worker_submit
+BOSS = tests/integration/boss.c tests/integration/boss.h \
+	tests/lib/mock.c tests/lib/mock.h
+WORKER_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+WORKER_TEST_LIBS = $(LIBS_PROVIDER) $(LIBS_PROTO) $(LIBS_COMMON) \
+	$(CHECK_LIBS)
+if HAVE_CHECK
+check_PROGRAMS += $(WORKER_TESTS)
+TESTS += $(WORKER_TESTS)
+endif
+tests_integration_check_worker_submit_SOURCES = \
+	tests/integration/check_worker_submit.c $(BOSS)
+tests_integration_check_worker_submit_CFLAGS = $(WORKER_TEST_CFLAGS)
+tests_integration_check_worker_submit_LDADD = $(WORKER_TEST_LIBS)
+tests_integration_check_worker_poll_SOURCES = \
+	tests/integration/check_worker_poll.c $(BOSS)
+tests_integration_check_worker_poll_CFLAGS = $(WORKER_TEST_CFLAGS) $(MD_CFLAGS)
+tests_integration_check_worker_poll_LDADD = libworker.a $(WORKER_TEST_LIBS) \
+	$(MD_LIBS)
+tests_integration_check_worker_exec_SOURCES = \
+	tests/integration/check_worker_exec.c $(BOSS)
+tests_integration_check_worker_exec_CFLAGS = $(WORKER_TEST_CFLAGS)
+tests_integration_check_worker_exec_LDADD = $(WORKER_TEST_LIBS)

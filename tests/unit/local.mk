@@ -104,3 +104,24 @@ tests_unit_check_cli_SOURCES = \
 tests_unit_check_cli_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_check_cli_LDADD = $(LIBS_COMMON) $(CHECK_LIBS)
 endif
+
+# ---- worker/ ------------------------------------------------------------
+WORKER_UNIT = \
+	tests/unit/check_artifact \
+	tests/unit/check_deadman \
+	tests/unit/check_gate \
+	tests/unit/check_outcome
+WORKER_UNIT_CFLAGS = $(WORKER_CFLAGS) $(CHECK_CFLAGS)
+WORKER_UNIT_LIBS = $(LIBS_WORKER) $(CHECK_LIBS)
+if HAVE_CHECK
+check_PROGRAMS += $(WORKER_UNIT)
+TESTS += $(WORKER_UNIT)
+endif
+tests_unit_check_artifact_CFLAGS = $(WORKER_UNIT_CFLAGS)
+tests_unit_check_artifact_LDADD = $(WORKER_UNIT_LIBS)
+tests_unit_check_deadman_CFLAGS = $(WORKER_UNIT_CFLAGS)
+tests_unit_check_deadman_LDADD = $(WORKER_UNIT_LIBS)
+tests_unit_check_gate_CFLAGS = $(WORKER_UNIT_CFLAGS)
+tests_unit_check_gate_LDADD = $(WORKER_UNIT_LIBS)
+tests_unit_check_outcome_CFLAGS = $(WORKER_UNIT_CFLAGS)
+tests_unit_check_outcome_LDADD = $(WORKER_UNIT_LIBS)
