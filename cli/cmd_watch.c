@@ -32,8 +32,9 @@ struct watch {
 };
 
 static const char	watch_sql[] =
-    "SELECT id, kind, status::text AS status, reason, detail, "
-    "progress, round(progress * 100)::int AS percent, model, remote_request_id, cost_actual, cost_estimated, currency, "
+    "SELECT id, kind, status::text AS status, reason, detail, progress, "
+    "round(progress * 100)::int AS percent, model, "
+    "remote_request_id, cost_actual, cost_estimated, currency, "
     "extract(epoch FROM now() - updated_at)::bigint AS since_s, "
     "extract(epoch FROM now() - created_at)::bigint AS age_s "
     "FROM payonce.generation_task WHERE CASE "
