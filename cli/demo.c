@@ -21,8 +21,9 @@
 
 enum {
 	TICK_MS = 200,
-	KILL_MIN_MS = 900,
-	KILL_SPREAD_MS = 1200,
+	WIDTH = 96,
+	KILL_MIN_MS = 800,
+	KILL_SPREAD_MS = 1000,
 	LIMIT_MS = 240000,
 	SHARE_OF = 24, SHARE_IMAGE = 10, SHARE_CLIP = 5, SHARE_SPEECH = 4
 };
@@ -57,18 +58,18 @@ static const char	enqueue_sql[] =
     "$2::int * 5 / 24 AS clip, $2::int * 4 / 24 AS speech), "
     "image AS MATERIALIZED (SELECT i, payonce.enqueue('image', "
     "jsonb_build_object('prompt', 'a red fox, picture ' || i, 'mock', "
-    "jsonb_build_object('latency_ms', 2500 + 400 * (i % 5), 'delay_ms', "
-    "150 + 100 * (i % 4))), job_id => $1::bigint) AS id "
+    "jsonb_build_object('latency_ms', 5000 + 700 * (i % 5), 'delay_ms', "
+    "500 + 150 * (i % 4))), job_id => $1::bigint) AS id "
     "FROM n, generate_series(1, n.image) i), "
     "clip AS MATERIALIZED (SELECT i, payonce.enqueue('clip', "
     "jsonb_build_object('prompt', 'the fox runs, take ' || i, 'mock', "
-    "jsonb_build_object('latency_ms', 6000 + 1000 * (i % 3), 'delay_ms', "
-    "300) || CASE WHEN i = 3 THEN jsonb_build_object('submit', "
+    "jsonb_build_object('latency_ms', 9000 + 2000 * (i % 3), 'delay_ms', "
+    "600) || CASE WHEN i = 3 THEN jsonb_build_object('submit', "
     "'drop_after_read') ELSE '{}' END), job_id => $1::bigint) AS id "
     "FROM n, generate_series(1, n.clip) i), "
     "speech AS MATERIALIZED (SELECT i, payonce.enqueue('speech', "
     "jsonb_build_object('text', 'The fox runs. Line ' || i || '.', 'mock', "
-    "jsonb_build_object('latency_ms', 3000, 'delay_ms', 200)), "
+    "jsonb_build_object('latency_ms', 6000, 'delay_ms', 400)), "
     "job_id => $1::bigint) AS id FROM n, generate_series(1, n.speech) i) "
     "SELECT array_agg(id ORDER BY i) FILTER (WHERE what = 1) AS images, "
     "array_agg(id ORDER BY i) FILTER (WHERE what = 3) AS speeches "
@@ -221,6 +222,8 @@ demo_run(struct sandbox *sb, int64_t tasks)
 		return rc;
 	/* advice then speaks of `payonce` alone: the folder may go away */
 	d.cli->conninfo = NULL;
+	if (d.cli->width == 0)
+		d.cli->width = WIDTH;	/* a log is read by people as well */
 	wait_start(d.cli);
 	(void)snprintf(d.job, sizeof(d.job), "%lld", (long long)time(NULL));
 	if ((rc = enqueue_all(&d, tasks)) == 0) {

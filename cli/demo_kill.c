@@ -17,7 +17,7 @@
 #include "common/mem.h"
 #include "common/num.h"
 
-enum { VICTIMS_MAX = 64, STAT_MAX = 4096, SUPERVISOR_IN = 6 };
+enum { VICTIMS_MAX = 64, STAT_MAX = 4096, SUPERVISOR_IN = 4 };
 
 /* The parent and the program's name of a process; 0 or PO_ENOENT. */
 static int
@@ -81,7 +81,7 @@ static void
 worker_title(pid_t pid, char *ret, size_t cap)
 {
 	char	*path = mem_printf("/proc/%d/cmdline", (int)pid), *text = NULL;
-	char	*clean;
+	char	*what;
 	size_t	 len, i;
 
 	(void)strlcpy(ret, "a worker", cap);
@@ -91,13 +91,33 @@ worker_title(pid_t pid, char *ret, size_t cap)
 		for (i = 0; i < len; i++)
 			if (text[i] == '\0')
 				text[i] = ' ';
-		clean = strrchr(text, '/');
-		if (len > 0)
-			(void)strlcpy(ret, clean != NULL ? clean + 1 : text,
-			    cap);
+		/* "payonce-worker: image submit task 12" */
+		what = strstr(text, ": ");
+		if (what != NULL)
+			(void)strlcpy(ret, what + 2, cap);
 	}
 	mem_free(text);
 	mem_free(path);
+}
+
+/* Those at work come first: killing an idle worker proves little. */
+static size_t
+keep_busy(pid_t *workers, size_t n)
+{
+	char	 title[64];
+	pid_t	 busy[VICTIMS_MAX];
+	size_t	 nbusy = 0, i;
+
+	for (i = 0; i < n; i++) {
+		worker_title(workers[i], title, sizeof(title));
+		if (strstr(title, " idle") == NULL &&
+		    strstr(title, " 0 tasks") == NULL)
+			busy[nbusy++] = workers[i];
+	}
+	if (nbusy == 0)
+		return n;
+	memcpy(workers, busy, nbusy * sizeof(busy[0]));
+	return nbusy;
 }
 
 int
@@ -109,6 +129,7 @@ demo_kill(struct demo *d, char *ret_name, size_t cap, bool *ret_is_supervisor)
 	if (find_children(d->sandbox_pid, "payonced", &supervisor, 1) == 0)
 		return PO_ENOENT;	/* it is being started again */
 	n = find_children(supervisor, "payonce-worker", workers, VICTIMS_MAX);
+	n = keep_busy(workers, n);
 	*ret_is_supervisor = n == 0 || arc4random_uniform(SUPERVISOR_IN) == 0;
 	if (*ret_is_supervisor) {
 		victim = supervisor;

@@ -42,8 +42,9 @@ static const char	report_sql[] =
     "FROM payonce.task_dep d JOIN payonce.generation_task p "
     "ON p.id = d.parent WHERE d.child = t.id "
     "AND p.status = 'OUTCOME_UNKNOWN') AS waits_for, "
-    "(SELECT count(*) FROM payonce.task_event e WHERE e.task_id = t.id) "
-    "AS events FROM payonce.generation_task t WHERE job_id = $1::bigint "
+    "(SELECT count(*) FROM payonce.task_event e WHERE e.task_id = t.id AND "
+    "(e.reason = 'recovered' OR (e.from_status = 'RUNNING' AND "
+    "e.to_status = 'PENDING'))) AS rescues FROM payonce.generation_task t WHERE job_id = $1::bigint "
     "ORDER BY id";
 
 static struct bill *
@@ -134,7 +135,7 @@ report_row(const struct cli *cli, struct table *t, const PGresult *res,
 	bool		 is_local = db_text(res, row, "provider") == NULL &&
 	    bill->posts == 0;
 	char		 money[MONEY_CAP], charged[MONEY_CAP];
-	int64_t		 events = db_i64(res, row, "events", 0);
+	int64_t		 rescues = db_i64(res, row, "rescues", 0);
 
 	words_money(db_text(res, row, "cost_actual"), "USD", money,
 	    sizeof(money));
@@ -147,7 +148,10 @@ report_row(const struct cli *cli, struct table *t, const PGresult *res,
 	else
 		table_cell(t, words_status_colour(status),
 		    words_status(status));
-	table_cellf(t, COLOUR_DIM, "%lld", (long long)events);
+	if (rescues > 0)
+		table_cellf(t, COLOUR_CYAN, "%lldx", (long long)rescues);
+	else
+		table_cell(t, COLOUR_NONE, NULL);
 	table_cell(t, COLOUR_NONE, money);
 	table_cell(t, COLOUR_DIM, cli->has_utf8 ? "\xe2\x94\x82" : "|");
 	if (is_local) {
@@ -165,6 +169,7 @@ report_parked(const struct demo *d, const PGresult *res)
 {
 	const struct cli	*cli = d->cli;
 	const char		*reason, *words, *status;
+	char			*head;
 	int			 i, n = 0;
 
 	for (i = 0; i < PQntuples(res); i++) {
@@ -178,11 +183,12 @@ report_parked(const struct demo *d, const PGresult *res)
 			    colour_off(cli, COLOUR_YELLOW));
 		reason = db_text(res, i, "reason");
 		words = reason != NULL ? words_reason(reason) : NULL;
-		(void)printf("%s#%s %s%s ", colour_on(cli, COLOUR_BOLD),
-		    db_text(res, i, "id"), db_text(res, i, "kind"),
-		    colour_off(cli, COLOUR_BOLD));
-		term_wrap(cli, stdout, "", "   ", words != NULL ? words :
-		    reason);
+		head = mem_printf("#%s %s: ", db_text(res, i, "id"),
+		    db_text(res, i, "kind"));
+		if (head != NULL)
+			term_wrap(cli, stdout, head, "   ", words != NULL ?
+			    words : reason);
+		mem_free(head);
 		if (n++ < ADVICE_MAX)
 			advice_print(cli, stdout, res, i, "   ");
 	}
@@ -201,7 +207,7 @@ report_table(const struct demo *d, const PGresult *res, struct bills *b)
 	table_column(t, "TASK", COLUMN_RIGHT);
 	table_column(t, "KIND", 0);
 	table_column(t, "PAYONCE SAYS", 0);
-	table_column(t, "STEPS", COLUMN_RIGHT);
+	table_column(t, "RESCUED", COLUMN_RIGHT);
 	table_column(t, "COST", COLUMN_RIGHT);
 	table_column(t, d->cli->has_utf8 ? "\xe2\x94\x82" : "|", 0);
 	table_column(t, "PROVIDER CHARGED", 0);

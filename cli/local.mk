@@ -34,6 +34,12 @@ libcli_a_SOURCES = \
 	cli/words.c
 libcli_a_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS) $(JSON_CFLAGS)
 
+bin_PROGRAMS += payonce
+payonce_SOURCES = cli/main.c
+payonce_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS)
+payonce_LDADD = libcli.a libsql.a $(LIBS_CONFIG) $(LIBS_PROVIDER) \
+	$(LIBS_COMMON) $(PQ_LIBS) $(JSON_LIBS)
+
 # where a build tree finds the files that an installation has in etc/
 noinst_DATA += uninstalled.dir
 uninstalled.dir: Makefile

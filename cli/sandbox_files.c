@@ -187,7 +187,8 @@ conf_provider(struct sandbox *sb, struct buf *b, const char *name,
 	    "'X-Payonce-Task: {task}.{attempt}'}\n"
 	    "\tkey_hosts = {\"127.0.0.1:%d\"}\n"
 	    "\thosts = {\"127.0.0.1:%d\"}\n"
-	    "\tpoll { interval = 0.2  interval_max = 1 }\n}\n", name,
+	    "\tpoll { interval = 0.2  interval_max = 1 }\n"
+	    "\tcost { unit_price = \"1\" }\n}\n", name,
 	    sb->port, path, scheme, sb->port, sb->port);
 }
 
@@ -209,12 +210,12 @@ files_write_conf(struct sandbox *sb)
 	conf_provider(sb, &b, "fal", "fal", "Key");
 	conf_provider(sb, &b, "replicate", "replicate/v1", "Bearer");
 	(void)buf_puts(&b, "\n"
-	    "kind image  { provider = fal        model = \"fal-ai/flux/dev\""
-	    "        concurrency = 4 }\n"
-	    "kind clip   { provider = fal        model = \"fal-ai/veo3\""
-	    "            concurrency = 3 }\n"
-	    "kind speech { provider = replicate  model = \"minimax/speech-02\""
-	    "      concurrency = 2 }\n");
+	    "kind image  { provider = fal        model = \"fal-ai/flux/dev\"    "
+	    "estimate = \"0.03\"   concurrency = 4 }\n"
+	    "kind clip   { provider = fal        model = \"fal-ai/veo3\"        "
+	    "estimate = \"0.50\"   concurrency = 3 }\n"
+	    "kind speech { provider = replicate  model = \"minimax/speech-02\"  "
+	    "estimate = \"0.015\"  concurrency = 2 }\n");
 	if (p->render != NULL)
 		(void)buf_printf(&b, "kind render { command = {\"%s\"}  "
 		    "concurrency = 1  timeout = 600 "
