@@ -87,3 +87,7 @@ tests_integration_check_worker_exec_SOURCES = \
 	tests/integration/check_worker_exec.c $(BOSS)
 tests_integration_check_worker_exec_CFLAGS = $(WORKER_TEST_CFLAGS)
 tests_integration_check_worker_exec_LDADD = $(WORKER_TEST_LIBS)
+# ---- the command line and the init script, as people use them ------------
+CLI_TESTS = tests/integration/t_cli.sh tests/integration/t_init.sh
+TESTS += $(CLI_TESTS)
+EXTRA_DIST += $(CLI_TESTS)
