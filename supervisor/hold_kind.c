@@ -4,6 +4,8 @@
  * A held kind is a row of payonce.kind_hold; claim() skips it.  Until that
  * row is committed we claim nothing of the kind ourselves.
  */
+#include <string.h>
+
 #include "common/log.h"
 #include "common/mem.h"
 #include "supervisor/supervisor.h"
@@ -36,6 +38,10 @@ hold_kind_set(struct super *super, struct kind *k, const char *reason,
 	    k->name, reason, detail != NULL ? ": " : "",
 	    detail != NULL ? detail : "", k->name);
 	hold_reset(&k->hold);
+	/* Once released, the first one sent alone shows whether it is over. */
+	if (k->conf != NULL && k->conf->breaker > 0 &&
+	    strcmp(reason, "breaker") == 0)
+		k->hold.ambiguous = (unsigned int)k->conf->breaker - 1;
 	c = db_call_new("hold a kind",
 	    "select payonce.hold_kind($1, $2, $3, $4)");
 	if (c == NULL)

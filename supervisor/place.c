@@ -61,7 +61,7 @@ void
 place_make(struct super *super)
 {
 	static const char *const theirs[] = { "receipts", "receipts/open",
-	    "receipts/damaged", "artifacts" };
+	    "receipts/damaged", "artifacts", "work" };
 	uid_t uid = 0;
 	gid_t gid = 0;
 	size_t i = 0;

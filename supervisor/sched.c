@@ -4,6 +4,8 @@
  * Each pool has its own queue and its own processes, so one kind cannot
  * starve another.
  */
+#include <limits.h>
+
 #include "common/log.h"
 #include "supervisor/supervisor.h"
 
@@ -25,19 +27,45 @@ is_paused(const struct pool *p)
 	    hold_is_paused(&p->kind->hold, mono_now());
 }
 
+/*
+ * While the provider has just left submissions without a usable answer, no
+ * more are under way than the breaker still lets pass: an outage must not
+ * park as many tasks as there are workers.
+ */
+static unsigned int
+submit_allowance(const struct pool *p)
+{
+	const struct kind *k = p->kind;
+	const struct child *c = NULL;
+	unsigned int allowed = 0, used = 0;
+
+	if (p->role != ROLE_SUBMIT || k->hold.ambiguous == 0 ||
+	    k->conf == NULL || k->conf->breaker <= 0)
+		return UINT_MAX;
+	allowed = (unsigned int)k->conf->breaker > k->hold.ambiguous ?
+	    (unsigned int)k->conf->breaker - k->hold.ambiguous : 1;
+	TAILQ_FOREACH(c, &p->children, pool_link)
+		used += c->ntasks;
+	return allowed > used ? allowed - used : 0;
+}
+
 static void
 assign_one_each(struct super *super, struct pool *p)
 {
 	struct child *c = NULL, *next = NULL;
 	struct task *t = NULL;
+	unsigned int left = submit_allowance(p);
 
 	TAILQ_FOREACH_SAFE(c, &p->children, pool_link, next) {
+		if (left == 0)
+			return;
 		if (c->state != CS_IDLE)
 			continue;
 		t = TAILQ_FIRST(&p->waiting);
 		if (t == NULL)
 			return;
 		give(super, c, t);
+		left--;
 	}
 }
 

@@ -133,6 +133,8 @@ check_settings(struct super *super)
 static void
 on_first_receipts(struct super *super, bool is_ok)
 {
+	/* Without receipts the answer comes within the same turn. */
+	loop_soon(super);
 	if (is_ok)
 		super->is_applied = true;
 	else

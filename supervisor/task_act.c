@@ -123,8 +123,9 @@ ACT(unsent)
 
 ACT(dequeue_release)
 {
+	(void)ev;	/* canceled, held or stopped: it was not begun */
 	env->ports->unqueue(env->arg, t);
-	say(t, cancel_word(ev), NULL);
+	say(t, "not_started", NULL);
 	env->ports->release(env->arg, t);
 }
 
