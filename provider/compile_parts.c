@@ -182,16 +182,12 @@ compile_call(struct compile *c, const char *section, struct call *call)
 	bool is_submit = strcmp(section, "submit") == 0;
 	const char *method = NULL, *body = NULL, *why = NULL;
 	char key[64] = "";
-	struct buf name;
 	size_t at = strlen(section), i = 0;
 	int rc = 0;
 	static const char *const methods[] = { "GET", "POST", "PUT" };
 
-	buf_init(&name, sizeof(key) - 1);
-	if (buf_printf(&name, "%s.", section) == 0)
-		memcpy(key, buf_text(&name), buf_left(&name));
-	buf_done(&name);
-	at++;
+	memcpy(key, section, at);	/* one of four short names */
+	key[at++] = '.';
 #define KEY(word) (memcpy(key + at, word, sizeof(word)), key)
 	compile_urls(c, KEY("url"), &call->urls);
 	compile_headers(c, KEY("header"), &call->headers);

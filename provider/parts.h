@@ -56,9 +56,9 @@ struct words {
 
 enum place {
 	PLACE_TEXT,		/* as it is */
-	PLACE_KEY, PLACE_MODEL, PLACE_ID, PLACE_OWN, PLACE_IDEM, PLACE_TASK,
-	PLACE_ATTEMPT, PLACE_INPUT, PLACE_SAVED, PLACE_VAR,
-	PLACE_HOOK, PLACE_AFTER, PLACE_LAST_ID	/* not built yet */
+	PLACE_KEY, PLACE_MODEL, PLACE_ID, PLACE_OWN, PLACE_IDEM,
+	PLACE_TASK, PLACE_ATTEMPT, PLACE_INPUT, PLACE_SAVED, PLACE_VAR,
+	PLACE_HOOK, PLACE_AFTER, PLACE_LAST_ID	/* known, not built */
 };
 
 struct template_part {
@@ -228,8 +228,8 @@ struct scope {
 	const struct provider		*provider;
 	const struct task_context	*task;
 	struct jtext			 input;		/* clean */
-	bool				 is_secret;	/* out: {key} was used */
-	char				*error;		/* out: for people */
+	bool				 is_secret;	/* {key} was used */
+	char				*error;		/* for people */
 };
 
 int	template_parse(const char *, struct template *ret,

@@ -155,7 +155,7 @@ model_segments(const char *model, const char *count)
 	size_t n = (size_t)(count[0] - '0');
 	const char *at = model;
 
-	for (; n > 0; n--)
+	for (; n > 0 && *at != '\0'; n--)
 		at = strchrnul(at == model ? at : at + 1, '/');
 	return (size_t)(at - model);
 }

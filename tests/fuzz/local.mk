@@ -37,3 +37,18 @@ clean-local: clean-fuzz
 clean-fuzz:
 	-rm -rf fuzz_*.corpus
 	-rm -f fuzz_*.crash
+
+# ---- provider/ and config/ -----------------------------------------------
+PROVIDER_FUZZ = \
+	tests/fuzz/fuzz_answer \
+	tests/fuzz/fuzz_desc
+check_PROGRAMS += $(PROVIDER_FUZZ)
+TESTS += $(PROVIDER_FUZZ)
+tests_fuzz_fuzz_answer_SOURCES = tests/fuzz/fuzz_answer.c $(SOURCES_FUZZ)
+tests_fuzz_fuzz_answer_CFLAGS = $(CFLAGS_FUZZ)
+tests_fuzz_fuzz_answer_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_answer_LDADD = $(LIBS_PROVIDER) $(LIBS_COMMON)
+tests_fuzz_fuzz_desc_SOURCES = tests/fuzz/fuzz_desc.c $(SOURCES_FUZZ)
+tests_fuzz_fuzz_desc_CFLAGS = $(CFLAGS_FUZZ)
+tests_fuzz_fuzz_desc_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_desc_LDADD = $(LIBS_PROVIDER) $(LIBS_COMMON)

@@ -127,3 +127,30 @@ tests_unit_check_gate_CFLAGS = $(WORKER_UNIT_CFLAGS)
 tests_unit_check_gate_LDADD = $(WORKER_UNIT_LIBS)
 tests_unit_check_outcome_CFLAGS = $(WORKER_UNIT_CFLAGS)
 tests_unit_check_outcome_LDADD = $(WORKER_UNIT_LIBS)
+# ---- provider/ and config/ -----------------------------------------------
+PROVIDER_TOOL = tests/unit/provider_tool.c tests/unit/provider_tool.h
+PROVIDER_UNIT_LIBS = $(LIBS_CONFIG) $(LIBS_PROVIDER) $(UNIT_LIBS)
+if HAVE_CHECK
+PROVIDER_UNIT = \
+	tests/unit/check_conf \
+	tests/unit/check_provider \
+	tests/unit/check_selector \
+	tests/unit/check_template \
+	tests/unit/check_url
+check_PROGRAMS += $(PROVIDER_UNIT)
+TESTS += $(PROVIDER_UNIT)
+endif
+tests_unit_check_conf_SOURCES = tests/unit/check_conf.c $(PROVIDER_TOOL)
+tests_unit_check_conf_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_conf_LDADD = $(PROVIDER_UNIT_LIBS)
+tests_unit_check_provider_SOURCES = tests/unit/check_provider.c \
+	$(PROVIDER_TOOL)
+tests_unit_check_provider_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_provider_LDADD = $(PROVIDER_UNIT_LIBS)
+tests_unit_check_selector_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_selector_LDADD = $(LIBS_PROVIDER) $(UNIT_LIBS)
+tests_unit_check_template_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_template_LDADD = $(LIBS_PROVIDER) $(UNIT_LIBS)
+tests_unit_check_url_SOURCES = tests/unit/check_url.c $(PROVIDER_TOOL)
+tests_unit_check_url_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_check_url_LDADD = $(PROVIDER_UNIT_LIBS)
