@@ -48,6 +48,8 @@ struct jtext_iter {
  * JTEXT_DEPTH) or PO_ENOMEM (also: more than out's cap).
  */
 int	jtext_clean(const char *s, size_t len, struct buf *out);
+/* jtext_clean_saved() takes one level more: our own around an answer. */
+int	jtext_clean_saved(const char *s, size_t len, struct buf *out);
 
 /* jtext.c */
 

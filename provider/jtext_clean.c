@@ -23,10 +23,12 @@ struct cleaner {
 	const char	*at;
 	const char	*end;
 	struct buf	*out;
-	char		 open[JTEXT_DEPTH];
+	char		 open[JTEXT_DEPTH + 1];
 	size_t		 depth;
+	size_t		 max_depth;
 };
 
+static int	clean(const char *, size_t, size_t, struct buf *);
 static int	clean_value(struct cleaner *, enum need *);
 static int	clean_key(struct cleaner *);
 static int	clean_next(struct cleaner *, enum need *);
@@ -53,7 +55,21 @@ next_is(const struct cleaner *c, char want)
 int
 jtext_clean(const char *s, size_t len, struct buf *out)
 {
-	struct cleaner c = { .at = s, .end = s + len, .out = out };
+	return clean(s, len, JTEXT_DEPTH, out);
+}
+
+int
+jtext_clean_saved(const char *s, size_t len, struct buf *out)
+{
+	return clean(s, len, JTEXT_DEPTH + 1, out);
+}
+
+static int
+clean(const char *s, size_t len, size_t max_depth, struct buf *out)
+{
+	struct cleaner c = {
+		.at = s, .end = s + len, .out = out, .max_depth = max_depth
+	};
 	enum need need = NEED_VALUE;
 	int rc = 0;
 
@@ -99,7 +115,7 @@ clean_value(struct cleaner *c, enum need *need)
 		c->at++;
 		return buf_putc(c->out, close);
 	}
-	if (c->depth == JTEXT_DEPTH)
+	if (c->depth == c->max_depth)
 		return PO_EINVAL;
 	c->open[c->depth++] = open;
 	*need = open == '{' ? NEED_KEY : NEED_VALUE;
@@ -136,6 +152,18 @@ clean_next(struct cleaner *c, enum need *need)
 		return PO_EINVAL;
 	c->depth--;
 	return buf_putc(c->out, found);
+}
+
+/* char_len() is the length of the one character at at; 0: it is none. */
+static size_t
+char_len(const struct cleaner *c)
+{
+	size_t left = (size_t)(c->end - c->at), n = 0;
+
+	for (n = 2; n <= 4 && n <= left; n++)
+		if (text_valid_len(c->at, n) == n)
+			return n;
+	return 0;
 }
 
 /*
@@ -178,16 +206,10 @@ clean_string(struct cleaner *c)
 			rc = buf_printf(c->out, "\\u%04x", byte);
 			c->at++;
 		} else {
-			/* one character: at most four bytes */
-			good = (size_t)(c->end - c->at);
-			good = good > 4 ? 4 : good;
-			while (good > 1 && text_valid_len(c->at, good) != good)
-				good--;
-			if (text_valid_len(c->at, good) == good)
-				rc = buf_put(c->out, c->at, good);
-			else
-				rc = buf_puts(c->out, REPLACEMENT);
-			c->at += good;
+			good = char_len(c);
+			rc = good > 0 ? buf_put(c->out, c->at, good) :
+			    buf_puts(c->out, REPLACEMENT);
+			c->at += good > 0 ? good : 1;
 		}
 	}
 	return rc < 0 ? rc : PO_EINVAL;

@@ -92,7 +92,7 @@ struct headers {
 /* How one request is built. */
 struct call {
 	char			*method;
-	struct templates	 urls;		/* the first that can be built */
+	struct templates	 urls;		/* the first that works */
 	struct headers		 headers;	/* beside the provider's */
 	char			*body;		/* clean JSON with templates */
 	int64_t			 timeout_ms;
@@ -228,7 +228,7 @@ struct scope {
 	const struct provider		*provider;
 	const struct task_context	*task;
 	struct jtext			 input;		/* clean */
-	bool				 is_secret;	/* {key} was used */
+	bool				 is_secret;	/* has {key} */
 	char				*error;		/* for people */
 };
 

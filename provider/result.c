@@ -60,7 +60,7 @@ provider_read_saved(const struct provider *p, const char *result, size_t len,
 	int rc = 0;
 
 	buf_init(&clean, 6 * len + 64);
-	rc = jtext_clean(result, len, &clean);
+	rc = jtext_clean_saved(result, len, &clean);
 	if (rc == 0) {
 		view.body = jtext_child(jtext_of(&clean), "output");
 		rc = view.body.at == NULL ? PO_EINVAL : 0;

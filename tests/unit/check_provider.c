@@ -40,7 +40,7 @@ context(void)
 
 #define R	"x-fal-request-id: r"
 #define URLS	"\"status_url\":\"https://queue.fal.run/a/s\","		\
-		"\"response_url\":\"/a/r\","					\
+		"\"response_url\":\"/a/r\","				\
 		"\"cancel_url\":\"https://queue.fal.run/a/c\""
 
 static const struct submit_case {
