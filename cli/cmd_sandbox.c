@@ -157,14 +157,15 @@ say_ready(const struct sandbox *sb)
 	(void)printf("ready\n\n"
 	    "In another terminal%s%s:\n\n"
 	    "  export PAYONCE_CONF=%s\n"
+	    "  alias payonce=%s\n"
 	    "  payonce enqueue image '{\"prompt\": \"a red fox\"}' --wait\n"
 	    "  payonce list;  payonce status;  payonce show 1\n"
 	    "  tail -f %s/ledger.jsonl      # what the provider charged\n"
 	    "  psql '%s'\n\n"
 	    "Kill what you like: payonced comes back, and pays nothing "
 	    "twice.  Ctrl-C stops all.\n", sb->user != NULL ? ", as root or "
-	    : "", sb->user != NULL ? sb->user : "", sb->conf, sb->dir,
-	    sb->conninfo);
+	    : "", sb->user != NULL ? sb->user : "", sb->conf,
+	    sb->place.command, sb->dir, sb->conninfo);
 	(void)fflush(stdout);
 }
 

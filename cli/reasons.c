@@ -28,14 +28,24 @@ static const struct reason reasons[] = {
 	{ "answer_too_big", "The answer was too big to read." },
 	{ "answer_not_judged", "The answer does not prove whether the request "
 	    "was accepted." },
+	{ "http_", "The provider's answer has a status that proves nothing: "
+	    "it may have been billed or not." },
 	{ "poll_deadline", "The provider was asked until the deadline and had "
 	    "not finished; it may still finish." },
 	{ "ended_with_nothing", "The provider says that it is done, but gave "
 	    "no result." },
+	{ "provider_gone", "The provider does not know the request any "
+	    "more." },
+	{ "foreign_url", "The result lies on a host that the provider's file "
+	    "does not allow." },
+	{ "result_too_large", "The result is larger than allowed." },
 	{ "lookup_failed", "The provider could not be asked for our own id." },
 	{ "lookup_missed", "The provider does not show our own id (yet): that "
 	    "proves nothing." },
 	/* failed */
+	{ "provider_failed", "The provider says that it failed." },
+	{ "provider_canceled", "The provider says that it was canceled "
+	    "there." },
 	{ "failed_by_provider", "The provider says that it failed." },
 	{ "canceled_by_provider", "The provider says that it was canceled "
 	    "there." },
@@ -45,6 +55,9 @@ static const struct reason reasons[] = {
 	{ "output_too_big", "The program printed too much." },
 	/* back in the queue */
 	{ "not_sent", "Nothing was sent." },
+	{ "mark_timeout", "The database did not answer in time; nothing was "
+	    "sent." },
+	{ "connect_timeout", "The provider could not be reached in time." },
 	{ "connect_failed", "No connection to the provider." },
 	{ "resolve_failed", "The provider's host name has no address." },
 	{ "tls_failed", "The provider's certificate or TLS was refused." },
@@ -58,6 +71,9 @@ words_reason(const char *reason)
 {
 	size_t	 i;
 
+	/* http_503 and the like share one sentence */
+	if (strncmp(reason, "http_", 5) == 0)
+		reason = "http_";
 	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (strcmp(reasons[i].word, reason) == 0)
 			return reasons[i].sentence;
@@ -155,7 +171,7 @@ story_is_worth_saying(const char *reason)
 	static const char *const	 plain[] = { "enqueued", "claimed",
 		    "marked", "accepted", "result_saved", "lease_expired",
 		    "recovered", "parents_succeeded", "completed",
-		    "canceled", "cancel_requested", "succeeded" };
+		    "canceled", "cancel_requested", "succeeded", "done" };
 	size_t				 i;
 
 	if (reason == NULL || strncmp(reason, "resolved_", 9) == 0 ||

@@ -28,6 +28,7 @@ struct cli;
 
 /* Where the programs are; sandbox_place.c owns the strings. */
 struct place {
+	char	*command;	/* this program, as a person calls it */
 	char	*payonced;
 	char	*worker;
 	char	*mock;

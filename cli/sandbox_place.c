@@ -119,6 +119,8 @@ place_check(const struct cli *cli, const struct place *p)
 	static const char	 install[] = "`make install`, or call payonce "
 	    "from its build folder, or name the folder in PAYONCE_LIBEXEC";
 
+	if (p->command == NULL)
+		return missing(cli, "memory", NULL);
 	if (p->payonced == NULL)
 		return missing(cli, "payonced", install);
 	if (p->worker == NULL)
@@ -163,6 +165,9 @@ place_find(const struct cli *cli, struct place *ret)
 	etc = mem_printf("%s/../etc/payonce", own);
 	share = mem_printf("%s/../share/payonce", own);
 	source_etc = mem_printf("%s/etc", source != NULL ? source : own);
+	/* a build tree is on nobody's PATH */
+	ret->command = source != NULL ? mem_printf("%s/payonce", own) :
+	    mem_strdup("payonce");
 	if (env != NULL)
 		folders[n++] = env;
 	folders[n++] = own;
@@ -198,6 +203,7 @@ place_find(const struct cli *cli, struct place *ret)
 void
 place_done(struct place *p)
 {
+	mem_free(p->command);
 	mem_free(p->payonced);
 	mem_free(p->worker);
 	mem_free(p->mock);
