@@ -44,7 +44,8 @@ static const char	report_sql[] =
     "AND p.status = 'OUTCOME_UNKNOWN') AS waits_for, "
     "(SELECT count(*) FROM payonce.task_event e WHERE e.task_id = t.id AND "
     "(e.reason = 'recovered' OR (e.from_status = 'RUNNING' AND "
-    "e.to_status = 'PENDING'))) AS rescues FROM payonce.generation_task t WHERE job_id = $1::bigint "
+    "e.to_status = 'PENDING'))) AS rescues "
+    "FROM payonce.generation_task t WHERE job_id = $1::bigint "
     "ORDER BY id";
 
 static struct bill *

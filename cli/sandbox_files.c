@@ -210,11 +210,14 @@ files_write_conf(struct sandbox *sb)
 	conf_provider(sb, &b, "fal", "fal", "Key");
 	conf_provider(sb, &b, "replicate", "replicate/v1", "Bearer");
 	(void)buf_puts(&b, "\n"
-	    "kind image  { provider = fal        model = \"fal-ai/flux/dev\"    "
+	    "kind image  { provider = fal        "
+	    "model = \"fal-ai/flux/dev\"    "
 	    "estimate = \"0.03\"   concurrency = 4 }\n"
-	    "kind clip   { provider = fal        model = \"fal-ai/veo3\"        "
+	    "kind clip   { provider = fal        "
+	    "model = \"fal-ai/veo3\"        "
 	    "estimate = \"0.50\"   concurrency = 3 }\n"
-	    "kind speech { provider = replicate  model = \"minimax/speech-02\"  "
+	    "kind speech { provider = replicate  "
+	    "model = \"minimax/speech-02\"  "
 	    "estimate = \"0.015\"  concurrency = 2 }\n");
 	if (p->render != NULL)
 		(void)buf_printf(&b, "kind render { command = {\"%s\"}  "
