@@ -33,7 +33,8 @@ static size_t		 section_count;
 static struct parse	*parsing;
 
 static int	on_value(cfg_t *, cfg_opt_t *);
-static void	on_error(cfg_t *, const char *, va_list);
+static void	on_error(cfg_t *, const char *, va_list)
+		    __attribute__((format(printf, 2, 0)));
 
 #define KEY_ONE(key)	{ .name = key, .type = CFGT_STR,		\
 	.flags = CFGF_NODEFAULT, .validcb = on_value }

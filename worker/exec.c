@@ -299,11 +299,9 @@ exec_end(struct exec *x)
 		buf_done(&x->streams[i].buf);
 	mem_free(x->output);
 	mem_free(x->work);
-	x->output = NULL;
-	x->work = NULL;
-	x->why[0] = '\0';
+	x->output = x->work = NULL;
+	x->why[0] = x->tail[0] = '\0';
 	x->tail_len = 0;
-	x->tail[0] = '\0';
 	x->lines = 0;
 	x->has_status = false;
 	job_done(&x->job);
@@ -363,8 +361,7 @@ exec_orphan(struct worker *w)
 	if (x->state == EXEC_STATE_RUNNING)
 		exec_kill(x, "orphaned");
 	else if (x->state != EXEC_STATE_KILLING)
-		loop_leave(w, w->is_draining ? EXIT_CODE_OK :
-		    EXIT_CODE_ORPHAN);
+		loop_leave(w, w->is_draining ? EXIT_CODE_OK : EXIT_CODE_ORPHAN);
 }
 
 static uint64_t

@@ -173,7 +173,8 @@ END_TEST
 static const char tree[] =
 	"trap '' TERM HUP; cd \"$PAYONCE_OUTPUT\"; "
 	"sh -c 'echo $$ > a.tmp; mv a.tmp a; while :; do sleep 9; done' & "
-	"setsid sh -c 'echo $$ > b.tmp; mv b.tmp b; while :; do sleep 9; done' & "
+	"setsid sh -c 'echo $$ > b.tmp; mv b.tmp b; "
+	"while :; do sleep 9; done' & "
 	"sh -c 'setsid sh -c \"echo \\$\\$ > c.tmp; mv c.tmp c; "
 	"while :; do sleep 9; done\" & exit 0'; "
 	"echo $$ > d.tmp; mv d.tmp d; "

@@ -62,6 +62,7 @@ tests_integration_check_sql_pooler_LDADD = $(SQL_LIBS)
 
 # ---- workers, with a test as their supervisor ---------------------------
 WORKER_TESTS = \
+	tests/integration/check_worker_confine \
 	tests/integration/check_worker_exec \
 	tests/integration/check_worker_poll \
 	tests/integration/check_worker_submit
@@ -74,6 +75,10 @@ if HAVE_CHECK
 check_PROGRAMS += $(WORKER_TESTS)
 TESTS += $(WORKER_TESTS)
 endif
+tests_integration_check_worker_confine_SOURCES = \
+	tests/integration/check_worker_confine.c $(BOSS)
+tests_integration_check_worker_confine_CFLAGS = $(WORKER_TEST_CFLAGS)
+tests_integration_check_worker_confine_LDADD = $(WORKER_TEST_LIBS)
 tests_integration_check_worker_submit_SOURCES = \
 	tests/integration/check_worker_submit.c $(BOSS)
 tests_integration_check_worker_submit_CFLAGS = $(WORKER_TEST_CFLAGS)
