@@ -260,6 +260,66 @@ START_TEST(release_delays_and_counts)
 }
 END_TEST
 
+/* A marked attempt that is proven free: its facts stay, the next is new. */
+START_TEST(release_takes_the_attempt_back)
+{
+	PGconn	*db = sqltask_new_db();
+	char	*own_id;
+
+	enqueue(db, 1);
+	assert_list(db, CLAIM(1, "true"), "1");
+	own_id = pgtest_value(db, "SELECT own_id FROM"
+	    " payonce.generation_task");
+	/* not marked: the same attempt, the same id */
+	ck_assert_int_eq(sqltask_call(db, "release_unmark", 1,
+	    sqltask_token(db, 1)), 1);
+	assert_list(db, CLAIM(1, "true"), "1");
+	ck_assert_int_eq(pgtest_int(db, "SELECT count(*) FROM"
+	    " payonce.generation_task WHERE own_id = '%s' AND attempt = 1",
+	    own_id), 1);
+	ck_assert_int_eq(pgtest_int(db, "SELECT count(*) FROM"
+	    " payonce.mark_submit_started('h2', '{1}', ARRAY[t.token(1)],"
+	    " '{60}', '{60}', '{0.03}', '{USD}')"), 1);
+	ck_assert_int_eq(sqltask_call(db, "release_unmark", 1,
+	    sqltask_token(db, 1)), 1);
+	assert_list(db, "SELECT status, attempt, own_id, idempotency_key,"
+	    " idempotency_expires_at, lookup_until, submit_started_at,"
+	    " requeues, reason FROM payonce.generation_task",
+	    "PENDING,2,,,,,,0,throttled");
+	ck_assert_int_eq(pgtest_int(db, "SELECT count(*) FROM"
+	    " payonce.past_attempt WHERE task_id = 1 AND attempt = 1 AND"
+	    " own_id = '%s' AND idempotency_key = own_id AND lookup_until IS"
+	    " NOT NULL AND submit_started_at IS NOT NULL AND cost_actual = 0"
+	    " AND cost_estimated = 0.03 AND action = 'released' AND"
+	    " superseded_by = 'h1' AND reason = 'throttled'", own_id), 1);
+	assert_list(db, CLAIM(1, "true"), "1");
+	ck_assert_int_eq(pgtest_int(db, "SELECT count(*) FROM"
+	    " payonce.generation_task WHERE own_id <> '%s' AND attempt = 2",
+	    own_id), 1);
+	mem_free(own_id);
+	PQfinish(db);
+}
+END_TEST
+
+/* An id that is no id is not recorded. */
+START_TEST(record_needs_an_id)
+{
+	static const char *const	ids[] = { "NULL", "\"\"" };
+	PGconn				*db = sqltask_new_db();
+	long				 task = sqltask_make(db, "marked");
+	size_t				 i;
+
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(pgtest_int(db, "SELECT count(*) FROM"
+		    " payonce.record_submitted('h1', '{%ld}', ARRAY[t.token("
+		    "%ld)], '{%s}', '{u}', '{u}', '{u}', '{9}', '{NULL}',"
+		    " '{NULL}')", task, task, ids[i]), 0);
+	assert_list(db, "SELECT status, remote_request_id FROM"
+	    " payonce.generation_task", "RUNNING,");
+	PQfinish(db);
+}
+END_TEST
+
 /*
  * The statistics view has the last word about HOT.  A few of the 1000 find no
  * room in their page: the versions before are not dead for everybody yet.
@@ -311,6 +371,8 @@ main(int argc, char **argv)
 	tcase_add_test(tc, windows_and_own_id);
 	tcase_add_test(tc, scheduled_and_held);
 	tcase_add_test(tc, release_delays_and_counts);
+	tcase_add_test(tc, release_takes_the_attempt_back);
+	tcase_add_test(tc, record_needs_an_id);
 	tcase_add_test(tc, renewals_are_hot);
 	return suite_run(suite);
 }

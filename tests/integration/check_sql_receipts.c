@@ -214,9 +214,15 @@ START_TEST(a_person_has_the_last_word)
 	verdict = apply(db, task, 1, 0);
 	ck_assert_str_eq(verdict, "known");
 	free(verdict);
-	verdict = apply(db, task, 1, 1);
-	ck_assert_str_eq(verdict, "superseded");
-	free(verdict);
+	for (class = 1; class < NCLASSES; class++) {
+		verdict = apply(db, task, 1, class);
+		ck_assert_str_eq(verdict, "superseded");
+		free(verdict);
+	}
+	list = pgtest_list(db, "SELECT status, remote_request_id, result FROM"
+	    " payonce.generation_task WHERE id = %ld", task);
+	ck_assert_str_eq(list, "SUBMITTED,r1,");
+	free(list);
 	PQfinish(db);
 }
 END_TEST
