@@ -40,3 +40,7 @@ sysconf_providersdir = $(sysconf_payoncedir)/providers.d
 dist_sysconf_providers_DATA = \
 	etc/providers.d/fal.conf \
 	etc/providers.d/replicate.conf
+
+# ---- programs of local kinds ---------------------------------------------
+examplesdir = $(pkgdatadir)/examples
+dist_examples_SCRIPTS = etc/examples/render

@@ -86,6 +86,9 @@ void	exec_kill(struct exec *, const char *why);
 /* exec_closed() is called when a stream has ended. */
 void	exec_closed(struct exec *);
 
+/* exec_judge.c */
+void	exec_judge(struct exec *);
+
 /* exec_run.c */
 int	exec_run(struct exec *, const struct msg_assign *);
 

@@ -12,6 +12,7 @@ libworker_a_SOURCES = \
 	worker/exec_files.c \
 	worker/exec_guard.c \
 	worker/exec_io.c \
+	worker/exec_judge.c \
 	worker/exec_run.c \
 	worker/exec_tree.c \
 	worker/fetch.c \
