@@ -65,7 +65,6 @@ WORKER_TESTS = \
 	tests/integration/check_worker_confine \
 	tests/integration/check_worker_exec \
 	tests/integration/check_worker_poll \
-	tests/integration/check_worker_process \
 	tests/integration/check_worker_submit
 BOSS = tests/integration/boss.c tests/integration/boss.h \
 	tests/lib/mock.c tests/lib/mock.h
@@ -93,10 +92,6 @@ tests_integration_check_worker_exec_SOURCES = \
 	tests/integration/check_worker_exec.c $(BOSS)
 tests_integration_check_worker_exec_CFLAGS = $(WORKER_TEST_CFLAGS)
 tests_integration_check_worker_exec_LDADD = $(WORKER_TEST_LIBS)
-tests_integration_check_worker_process_SOURCES = \
-	tests/integration/check_worker_process.c $(BOSS)
-tests_integration_check_worker_process_CFLAGS = $(WORKER_TEST_CFLAGS)
-tests_integration_check_worker_process_LDADD = $(WORKER_TEST_LIBS)
 TESTS += tests/integration/t_render.sh
 EXTRA_DIST += tests/integration/t_render.sh
 # ---- the command line and the init script, as people use them ------------
