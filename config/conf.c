@@ -33,7 +33,7 @@ conf_load(const char *path, struct conf **ret, char **ret_error)
 	conf = mem_alloc(sizeof(*conf));
 	if (conf == NULL || (conf->path = mem_strdup(path)) == NULL)
 		problems.rc = PO_ENOMEM;
-	else if (parse_file(path, NULL, true, &problems, &p) == 0 &&
+	else if (parse_file(path, true, &problems, &p) == 0 &&
 	    !p.is_bad) {
 		read_main(&p, conf);
 		providers_read(&p, conf);

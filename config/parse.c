@@ -12,10 +12,12 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/fdutil.h"
 #include "common/mem.h"
 #include "config/parse.h"
 #include "provider/keys.h"
 
+#define FILE_MAX	(1u << 20)
 #define SECTIONS_MAX	16
 #define SECTION_KEYS_MAX	48
 
@@ -142,17 +144,46 @@ schema_make(void)
 	}
 }
 
+/*
+ * open_text() is the whole file as a stream from memory: libconfuse's scanner
+ * ends the process when a read fails, as it does for a folder.
+ */
+static FILE *
+open_text(const char *path, struct problems *problems, char **ret_text)
+{
+	FILE *fp = NULL;
+	size_t len = 0;
+	int rc = fd_read_file(path, FILE_MAX, ret_text, &len);
+
+	if (rc == PO_ERANGE)
+		problem_add(problems, path, 0, "expected at most %u bytes",
+		    FILE_MAX);
+	else if (rc == PO_EIO)
+		problem_add(problems, path, 0, "cannot be read: %s",
+		    strerror(errno));
+	else if (rc < 0)
+		problems->rc = PO_ENOMEM;
+	if (rc < 0)
+		return NULL;
+	fp = len > 0 ? fmemopen(*ret_text, len, "r") :
+	    fopen("/dev/null", "re");
+	if (fp == NULL)
+		problems->rc = PO_ENOMEM;
+	return fp;
+}
+
 int
-parse_file(const char *path, FILE *fp, bool is_main,
-    struct problems *problems, struct parse *ret)
+parse_file(const char *path, bool is_main, struct problems *problems,
+    struct parse *ret)
 {
 	struct parse p = { .problems = problems };
+	char *text = NULL;
+	FILE *fp = open_text(path, problems, &text);
 	int rc = 0;
 
 	schema_make();
-	if (fp == NULL && (fp = fopen(path, "re")) == NULL) {
-		problem_add(problems, path, 0, "cannot be read: %s",
-		    strerror(errno));
+	if (fp == NULL) {
+		mem_free(text);
 		return PO_EINVAL;
 	}
 	p.path = mem_strdup(path);
@@ -162,6 +193,7 @@ parse_file(const char *path, FILE *fp, bool is_main,
 	    (p.cfg->filename = strdup(path)) == NULL) {
 		problems->rc = PO_ENOMEM;
 		(void)fclose(fp);	/* only read */
+		mem_free(text);
 		parse_done(&p);
 		return PO_ENOMEM;
 	}
@@ -170,6 +202,7 @@ parse_file(const char *path, FILE *fp, bool is_main,
 	rc = cfg_parse_fp(p.cfg, fp);
 	parsing = NULL;
 	(void)fclose(fp);		/* only read */
+	mem_free(text);
 	if (rc != CFG_SUCCESS && !p.is_bad) {
 		p.is_bad = true;
 		problem_add(problems, path, p.cfg->line, "syntax error");

@@ -47,9 +47,9 @@ void	problem_add_text(struct problems *, const char *lines);
 int	problems_end(struct problems *, char **ret_error);
 
 /* parse.c */
-/* parse_file() reads a file; fp (taken over) may be given for its text. */
-int	parse_file(const char *path, FILE *fp, bool is_main,
-	    struct problems *, struct parse *ret);
+/* parse_file() tells the problems; what was read so far may be NULL. */
+int	parse_file(const char *path, bool is_main, struct problems *,
+	    struct parse *ret);
 void	parse_done(struct parse *);
 int	parse_line(const struct parse *, const cfg_opt_t *);
 /* parse_first_line() is the first line of anything in a section. */

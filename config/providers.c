@@ -79,7 +79,7 @@ read_file(struct parse *main, const char *path, struct conf *conf)
 	struct parse p = { 0 };
 	unsigned int i = 0;
 
-	if (parse_file(path, NULL, false, main->problems, &p) < 0)
+	if (parse_file(path, false, main->problems, &p) < 0)
 		return;
 	for (i = 0; !p.is_bad && i < cfg_size(p.cfg, "provider"); i++)
 		read_section(&p, cfg_getnsec(p.cfg, "provider", i), conf,

@@ -10,6 +10,8 @@
  *            or "header:Name".
  * Predicate  [HTTP status] [selector[=text|~substring|>number]] ...; all
  *            parts must hold; a selector alone: there, not null, not empty.
+ *            Texts are compared without case.  Without a status it holds for
+ *            2xx answers alone.
  * Template   {key} {model} {id} {own} {idem} {task} {attempt} {hook} {after}
  *            {input} {input:/ptr} {saved:name} {var:name}; {+x} keeps
  *            slashes; {?x} drops the JSON member when absent.
@@ -191,6 +193,24 @@ struct poll_verdict {
 	size_t		 nartifacts;
 };
 
+/*
+ * The readers return 0 with a verdict whatever the answer holds, or
+ * PO_ENOMEM: after a submit that means "sent, no usable answer".
+ *
+ * submit: an accepted answer whose poll URL leads to a host that the file
+ * does not allow stays SUBMIT_ACCEPTED, since its id is paid for; poll_url is
+ * NULL, reason "foreign_poll_url", error says so.  poll.url may have a second
+ * form that needs no saved URL (the shipped files do); without one
+ * provider_build_poll() fails with PO_EINVAL, for good: park, with the id.
+ *
+ * poll, result: poll_verdict.result is {"output": <the provider's body>},
+ * clean JSON that jsonb takes.  A task may get members beside "output";
+ * provider_read_saved() looks at "output" alone.  Artifacts are all that
+ * result.artifact finds; "text" ones count only where there is no other, and
+ * need no download.  Reasons: provider_failed, provider_canceled,
+ * provider_gone, ended_with_nothing, result_too_large, not_json, no_status,
+ * http_NNN.
+ */
 int	 provider_read_submit(const struct provider *,
 	    const struct task_context *, const struct answer *,
 	    struct submit_verdict *ret);

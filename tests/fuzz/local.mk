@@ -41,6 +41,7 @@ clean-fuzz:
 # ---- provider/ and config/ -----------------------------------------------
 PROVIDER_FUZZ = \
 	tests/fuzz/fuzz_answer \
+	tests/fuzz/fuzz_conf \
 	tests/fuzz/fuzz_desc
 check_PROGRAMS += $(PROVIDER_FUZZ)
 TESTS += $(PROVIDER_FUZZ)
@@ -52,3 +53,7 @@ tests_fuzz_fuzz_desc_SOURCES = tests/fuzz/fuzz_desc.c $(SOURCES_FUZZ)
 tests_fuzz_fuzz_desc_CFLAGS = $(CFLAGS_FUZZ)
 tests_fuzz_fuzz_desc_LDFLAGS = $(LDFLAGS_FUZZ)
 tests_fuzz_fuzz_desc_LDADD = $(LIBS_PROVIDER) $(LIBS_COMMON)
+tests_fuzz_fuzz_conf_SOURCES = tests/fuzz/fuzz_conf.c $(SOURCES_FUZZ)
+tests_fuzz_fuzz_conf_CFLAGS = $(CFLAGS_FUZZ)
+tests_fuzz_fuzz_conf_LDFLAGS = $(LDFLAGS_FUZZ)
+tests_fuzz_fuzz_conf_LDADD = $(LIBS_CONFIG) $(LIBS_PROVIDER) $(LIBS_COMMON)

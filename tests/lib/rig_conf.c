@@ -30,6 +30,7 @@
 	"  key_hosts = {\"127.0.0.1:%d\"}\n"				\
 	"  hosts = {\"127.0.0.1:%d\"}\n"				\
 	"  poll { interval = 0.02 interval_max = 0.1 }\n"		\
+	"  cost { unit_price = \"1\" }\n"				\
 	"}\n"
 
 static char	*conf_provider(struct rig *, const char *name,

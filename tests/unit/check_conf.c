@@ -33,6 +33,8 @@ static const struct {
 	    "expected a program that can be run" },
 	{ "worker_path = /bin/true\nproviders = {'/nope/x.conf'}\n",
 	    ":2: providers: expected readable files" },
+	{ "worker_path = /bin/true\nproviders = {'/tmp'}\n", "/tmp: cannot be "
+	    "read: Is a directory" },
 	{ MAIN "kind k { concurrency = 1 }\n", ":3: kind k: expected exactly "
 	    "one of provider and command, found neither" },
 	{ MAIN "kind k { provider = p }\n", ":3: provider: expected one that "
