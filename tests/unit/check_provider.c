@@ -275,6 +275,42 @@ START_TEST(test_poll)
 }
 END_TEST
 
+/* What could be read can be read again from the row, at any depth. */
+START_TEST(test_deep_result)
+{
+	struct conf *conf = tool_conf(more);
+	const struct provider *p = tool_provider(conf, "fal");
+	struct task_context task = context();
+	struct poll_verdict v = { 0 }, again = { 0 };
+	char body[256] = "{\"output\":\"x\",\"deep\":";
+	size_t head = strlen(body);
+	struct answer a = { .status = 200, .body = body };
+
+	/* an empty list takes no level; the object takes one */
+	memset(body + head, '[', 64);
+	memset(body + head + 64, ']', 64);
+	body[head + 128] = '}';
+	a.body_len = head + 129;
+	ck_assert_int_eq(provider_read_result(p, &task, &a, &v), 0);
+	ck_assert_int_eq(v.class, POLL_DONE);
+	ck_assert_int_eq(provider_read_saved(p, v.result, strlen(v.result),
+	    &again), 0);
+	ck_assert_uint_eq(again.nartifacts, 1);
+	ck_assert_str_eq(again.artifacts[0].value, "x");
+	poll_verdict_done(&again);
+	poll_verdict_done(&v);
+	memset(body + head, '[', 65);
+	memset(body + head + 65, ']', 65);
+	body[head + 130] = '}';
+	a.body_len = head + 131;
+	ck_assert_int_eq(provider_read_result(p, &task, &a, &v), 0);
+	ck_assert_int_eq(v.class, POLL_MISSED);
+	ck_assert_str_eq(v.reason, "not_json");
+	poll_verdict_done(&v);
+	conf_free(&conf);
+}
+END_TEST
+
 static bool
 has_header(const struct request *r, const char *line)
 {
@@ -405,6 +441,7 @@ main(void)
 
 	tcase_add_loop_test(tc, test_submit, 0, COUNT(submit_cases));
 	tcase_add_loop_test(tc, test_poll, 0, COUNT(poll_cases));
+	tcase_add_test(tc, test_deep_result);
 	tcase_add_test(tc, test_requests);
 	tcase_add_test(tc, test_download);
 	tcase_add_test(tc, test_wire);
