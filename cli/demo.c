@@ -24,6 +24,7 @@ enum {
 	WIDTH = 96,
 	KILL_MIN_MS = 800,
 	KILL_SPREAD_MS = 1000,
+	FEW = 4,
 	LIMIT_MS = 240000,
 	SHARE_OF = 24, SHARE_IMAGE = 10, SHARE_CLIP = 5, SHARE_SPEECH = 4
 };
@@ -167,6 +168,16 @@ say_start(const struct demo *d, int64_t tasks)
 	(void)fflush(stdout);
 }
 
+/* The last ones get a chance: killed each second, no render would end. */
+static int64_t
+pause_ms(const struct standing *s)
+{
+	int64_t	 ms = KILL_MIN_MS + (int64_t)arc4random_uniform(
+	    KILL_SPREAD_MS);
+
+	return s->open < FEW ? 3 * ms : ms;
+}
+
 static int
 run(struct demo *d)
 {
@@ -197,8 +208,7 @@ run(struct demo *d)
 			(void)strlcpy(victim, name, sizeof(victim));
 			if (!d->cli->is_tty)
 				say_progress(d, &s, victim, is_supervisor);
-			next = mono_add_ms(mono_now(), KILL_MIN_MS +
-			    (int64_t)arc4random_uniform(KILL_SPREAD_MS));
+			next = mono_add_ms(mono_now(), pause_ms(&s));
 		}
 		if ((rc = wait_next(d->cli, TICK_MS)) != 0)
 			return rc;
