@@ -16,7 +16,7 @@
 #include "common/mem.h"
 #include "supervisor/supervisor.h"
 
-#define HELLO_MS	30000
+#define HELLO_MS	30000	/* at most; two short leases are less */
 
 /* The lowest slot that no living process of the pool has. */
 static unsigned int
@@ -194,14 +194,15 @@ child_check_all(struct super *super)
 	struct mono now = mono_now();
 	int64_t lease_ms = (int64_t)super->conf->lease_s * 1000;
 	int64_t idle_ms = (int64_t)super->conf->idle_s * 1000;
+	int64_t hello_ms = 2 * lease_ms < HELLO_MS ? 2 * lease_ms : HELLO_MS;
 	int64_t quiet_ms = 0;
 
 	TAILQ_FOREACH(c, &super->children, all_link) {
 		quiet_ms = mono_diff_ms(now, c->beat);
 		switch (c->state) {
 		case CS_STARTING:
-			if (mono_diff_ms(now, c->since) > HELLO_MS)
-				child_kill(c, "not ready within 30 s");
+			if (mono_diff_ms(now, c->since) > hello_ms)
+				child_kill(c, "it did not get ready");
 			break;
 		case CS_IDLE:
 			if (quiet_ms > lease_ms)
