@@ -20,8 +20,6 @@
 #include "supervisor/db_conn.h"
 #include "supervisor/supervisor.h"
 
-#define RETRY_MS	200	/* after "not now" of a healthy connection */
-
 int
 db_new(struct super *super, struct db **ret)
 {
@@ -112,8 +110,7 @@ send_batch(struct db_conn *c, enum db_op op)
 		log_warnx("database: no memory for a batch of %s",
 		    db_op_name(op));
 		db_call_clear(&c->statement);
-		db_give_back(&db->queues, &c->batch);
-		db->queues.q[op].not_before = mono_add_ms(mono_now(), RETRY_MS);
+		db_later(&db->queues, &c->batch, mono_now());
 		return;
 	}
 	super->stats.batches[op]++;
@@ -280,8 +277,7 @@ batch_answered(struct db_conn *c, PGresult *res)
 	}
 	log_warnx("database cannot %s now, tries again: %s", db_op_name(op),
 	    res != NULL ? PQresultErrorMessage(res) : "no answer");
-	db_give_back(&db->queues, &c->batch);
-	db->queues.q[op].not_before = mono_add_ms(mono_now(), RETRY_MS);
+	db_later(&db->queues, &c->batch, mono_now());
 }
 
 static void

@@ -40,7 +40,8 @@ struct db_queue {
 	size_t		 count;
 	size_t		 singly;	/* that many go one by one */
 	struct mono	 since;		/* the first one waits since then */
-	struct mono	 not_before;	/* after a refusal of the whole */
+	struct mono	 not_before;	/* after "not now" of the server */
+	int64_t		 retry_ms;	/* the wait after the last one */
 	bool		 is_in_flight;
 };
 
@@ -63,6 +64,8 @@ void	 db_split(struct db_queues *, struct db_batch *);
 void	 db_answer(struct db_queues *, struct db_batch *, int64_t *ids,
 	    size_t n, void (*fn)(struct task *, enum tevent, void *),
 	    void *arg);
+/* db_later() is db_give_back(), and the op waits, longer each time. */
+void	 db_later(struct db_queues *, struct db_batch *, struct mono now);
 /* db_refuse() empties a batch of one with TE_D_ERROR. */
 void	 db_refuse(struct db_queues *, struct db_batch *,
 	    void (*fn)(struct task *, enum tevent, void *), void *arg);

@@ -12,6 +12,9 @@
 
 #include "common/log.h"
 
+#define RETRY_MIN_MS	200
+#define RETRY_MAX_MS	5000
+
 /*
  * The head start of an op over what waits as long: a worker stands with an
  * open connection behind a mark, and money hangs on a record.
@@ -145,6 +148,18 @@ db_split(struct db_queues *qs, struct db_batch *b)
 	qs->q[op].singly = n;
 }
 
+void
+db_later(struct db_queues *qs, struct db_batch *b, struct mono now)
+{
+	struct db_queue *q = &qs->q[b->op];
+
+	db_give_back(qs, b);
+	q->retry_ms = q->retry_ms == 0 ? RETRY_MIN_MS : q->retry_ms * 2;
+	if (q->retry_ms > RETRY_MAX_MS)
+		q->retry_ms = RETRY_MAX_MS;
+	q->not_before = mono_add_ms(now, q->retry_ms);
+}
+
 static int
 compare_ids(const void *a, const void *b)
 {
@@ -163,6 +178,7 @@ db_answer(struct db_queues *qs, struct db_batch *b, int64_t *ids, size_t n,
 	if (n > 0)
 		qsort(ids, n, sizeof(*ids), compare_ids);
 	qs->q[b->op].is_in_flight = false;
+	qs->q[b->op].retry_ms = 0;
 	while ((t = TAILQ_FIRST(&b->tasks)) != NULL) {
 		TAILQ_REMOVE(&b->tasks, t, op_link);
 		t->op = OP_NONE;

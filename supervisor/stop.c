@@ -84,7 +84,9 @@ stop_run(struct super *super)
 	if (super->state == SUPER_STOPPING) {
 		stop_tasks(super);
 		stop_children(super);
-		if (RB_EMPTY(&super->tasks) && db_is_quiet(super->db))
+		/* Without a database nothing more can be handed back. */
+		if (RB_EMPTY(&super->tasks) && (db_is_quiet(super->db) ||
+		    !db_is_up(super->db)))
 			stop_leave(super, "everything is handed back");
 		else if (mono_is_before(super->stop_deadline, now))
 			stop_leave(super, "stop_timeout is over");

@@ -240,6 +240,33 @@ START_TEST(mark_goes_first_but_starves_nobody)
 }
 END_TEST
 
+START_TEST(server_that_cannot_now_gets_time)
+{
+	struct db_batch b;
+	struct mono now = mono_now();
+	int64_t want = 200;
+	int i = 0;
+
+	make(1);
+	db_push(&queues, OP_MARK, tasks[0]);
+	for (i = 0; i < 7; i++) {
+		db_take(&queues, OP_MARK, &b);
+		db_later(&queues, &b, now);
+		ck_assert_int_eq(db_pick(&queues, mono_add_ms(now, want - 1)),
+		    OP_NONE);
+		now = mono_add_ms(now, want);
+		ck_assert_int_eq(db_pick(&queues, now), OP_MARK);
+		want = want * 2 > 5000 ? 5000 : want * 2;
+	}
+	db_take(&queues, OP_MARK, &b);
+	db_answer(&queues, &b, (int64_t[]){ 1 }, 1, on_told, &queues);
+	db_push(&queues, OP_MARK, tasks[0]);
+	db_take(&queues, OP_MARK, &b);
+	db_later(&queues, &b, now);
+	ck_assert_int_eq(db_pick(&queues, mono_add_ms(now, 200)), OP_MARK);
+}
+END_TEST
+
 START_TEST(second_write_is_a_bug)
 {
 	make(1);
@@ -304,6 +331,7 @@ main(void)
 	tcase_add_test(tc, batch_has_limits);
 	tcase_add_test(tc, batch_has_a_byte_limit);
 	tcase_add_test(tc, mark_goes_first_but_starves_nobody);
+	tcase_add_test(tc, server_that_cannot_now_gets_time);
 	tcase_add_test_raise_signal(tc, second_write_is_a_bug, 6);
 	tcase_add_test(tc, arrays);
 	tcase_add_test(tc, full_buffer_is_an_error);
