@@ -111,7 +111,7 @@ poll_done(struct poll_task *t)
 	char *text = NULL;
 	size_t len = 0;
 
-	if (result_compose(saved, strlen(saved), fetch_entries(t->fetch),
+	if (result_finish(saved, strlen(saved), fetch_entries(t->fetch),
 	    &text, &len) < 0)
 		log_warnx("task=%llu its list of artifacts is too long for "
 		    "the row; the files are on the disk",

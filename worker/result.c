@@ -106,6 +106,28 @@ result_compose(const char *saved, size_t len, const char *entries, char **ret,
 	return rc;
 }
 
+/* Nothing but blanks may stand behind the brace that is opened again. */
+int
+result_finish(const char *saved, size_t len, const char *entries, char **ret,
+    size_t *ret_len)
+{
+	struct buf b;
+	int rc = PO_ENOMEM;
+
+	while (len > 0 && strchr(" \t\r\n", saved[len - 1]) != NULL)
+		len--;
+	if (len < 3 || saved[0] != '{' || saved[len - 1] != '}')
+		return PO_EINVAL;
+	buf_init(&b, LIM_JSON);
+	if (buf_put(&b, saved, len - 1) == 0 &&
+	    buf_puts(&b, ",\"artifacts\":") == 0 &&
+	    buf_puts(&b, entries) == 0 && buf_putc(&b, '}') == 0 &&
+	    (*ret = buf_steal(&b, ret_len)) != NULL)
+		rc = 0;
+	buf_done(&b);
+	return rc;
+}
+
 int
 result_put_entry(struct buf *b, const struct artifact_facts *a,
     const char *url, const char *lost)

@@ -30,6 +30,12 @@ int	result_read_saved(struct worker *, const struct job *,
 int	result_compose(const char *saved, size_t len, const char *entries,
 	    char **ret, size_t *ret_len);
 /*
+ * result_finish() adds "artifacts":entries to a saved result, an object with
+ * at least one member: what result_prepare() left.  Caller frees.
+ */
+int	result_finish(const char *saved, size_t len, const char *entries,
+	    char **ret, size_t *ret_len);
+/*
  * result_put_entry() appends one artifact to the entries of a list that
  * began with "[".  facts or lost is NULL; url may be.
  */

@@ -92,7 +92,7 @@ submit_fetch_act(struct submit *s, enum fetch_event event)
 	if (event == FETCH_BUSY)
 		return;
 	if (event == FETCH_DONE &&
-	    result_compose(s->answer.result, strlen(s->answer.result),
+	    result_finish(s->answer.result, strlen(s->answer.result),
 	    fetch_entries(s->fetch), &text, &len) == 0) {
 		report_done(s->w, &s->job, text, len, NULL, NULL);
 		mem_free(text);
