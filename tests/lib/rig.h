@@ -53,7 +53,8 @@ struct rig {
 	const char	*database;	/* NULL: conninfo */
 	const char	*worker;	/* NULL: the one that was built */
 	const char	*kinds;		/* NULL: the default kinds */
-	const char	*overrides;	/* more text for payonce.conf */
+	const char	*fal_poll;	/* NULL: quick polls */
+	const char	*fal_more;	/* more overrides of provider fal */
 	int		 latency_ms;	/* of a generation, by default */
 	bool		 lenient_log;	/* warnings are expected, any number */
 	const char	*allow[RIG_ALLOW_MAX];

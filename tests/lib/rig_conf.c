@@ -29,12 +29,15 @@
 	"'X-Payonce-Task: {task}.{attempt}'}\n"				\
 	"  key_hosts = {\"127.0.0.1:%d\"}\n"				\
 	"  hosts = {\"127.0.0.1:%d\"}\n"				\
-	"  poll { interval = 0.02 interval_max = 0.1 }\n"		\
+	"  poll { %s }\n"						\
+	"  %s\n"							\
 	"  cost { unit_price = \"1\" }\n"				\
 	"}\n"
+#define QUICK	"interval = 0.02 interval_max = 0.1"
 
 static char	*conf_provider(struct rig *, const char *name,
-		    const char *path, const char *scheme);
+		    const char *path, const char *scheme, const char *poll,
+		    const char *more);
 
 void
 rig_write_conf(struct rig *r, int host)
@@ -52,18 +55,18 @@ rig_write_conf(struct rig *r, int host)
 	    "worker_path = \"%s\"\n"
 	    "%s"
 	    "providers = {\"%s/etc/providers.d/*.conf\"}\n"
-	    "%s%s%s%s",
+	    "%s%s%s",
 	    r->database != NULL ? r->database : r->conninfo, h->state_dir,
 	    h->run_dir, r->lease_s, r->stop_timeout_s, r->dir,
 	    r->worker != NULL ? r->worker :
 	    rig_printf("%s/payonce-worker", rig_builddir()),
 	    geteuid() == 0 ? "user = \"nobody\"\n" : "",
 	    rig_srcdir(),
-	    conf_provider(r, "fal", "fal", "Key"),
-	    conf_provider(r, "replicate", "replicate/v1", "Bearer"),
+	    conf_provider(r, "fal", "fal", "Key", r->fal_poll, r->fal_more),
+	    conf_provider(r, "replicate", "replicate/v1", "Bearer", NULL,
+	    NULL),
 	    r->kinds != NULL ? r->kinds :
-	    rig_printf(DEFAULT_KINDS, rig_srcdir()),
-	    r->overrides != NULL ? r->overrides : "");
+	    rig_printf(DEFAULT_KINDS, rig_srcdir()));
 	rig_write_file(r, h->conf, text, 0644);
 }
 
@@ -90,8 +93,9 @@ rig_write_file(struct rig *r, const char *path, const char *text, mode_t mode)
 
 static char *
 conf_provider(struct rig *r, const char *name, const char *path,
-    const char *scheme)
+    const char *scheme, const char *poll, const char *more)
 {
 	return rig_printf(PROVIDER, name, r->mock_port, path, scheme,
-	    r->mock_port, r->mock_port);
+	    r->mock_port, r->mock_port, poll != NULL ? poll : QUICK,
+	    more != NULL ? more : "");
 }
