@@ -95,6 +95,7 @@ tests_integration_check_worker_exec_LDADD = $(WORKER_TEST_LIBS)
 TESTS += tests/integration/t_render.sh
 EXTRA_DIST += tests/integration/t_render.sh
 # ---- the command line and the init script, as people use them ------------
-CLI_TESTS = tests/integration/t_cli.sh tests/integration/t_init.sh
+CLI_TESTS = tests/integration/t_cli.sh tests/integration/t_init.sh \
+	tests/integration/t_sandbox.sh
 TESTS += $(CLI_TESTS)
 EXTRA_DIST += $(CLI_TESTS)
