@@ -27,7 +27,6 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	status_title(super);
 }
 
-/* Short waits (orphans' locks) need short turns. */
 static int
 set_tick(struct super *super)
 {
@@ -45,6 +44,32 @@ void
 loop_soon(struct super *super)
 {
 	super->is_soon = true;
+}
+
+static void
+on_wake(evutil_socket_t fd, short what, void *arg)
+{
+	struct super *super = arg;
+
+	(void)fd;	/* waking the loop is all: a turn follows */
+	(void)what;
+	super->wake_at = (struct mono){ .ns = 0 };
+}
+
+/* The earliest of all who ask is kept; without memory the tick comes. */
+void
+loop_wake(struct super *super, int64_t ms)
+{
+	struct timeval tv = ms_to_timeval(ms + 1);
+	struct mono at = mono_add_ms(mono_now(), ms + 1);
+
+	if (ms >= SUPER_TICK_MS || (mono_is_set(super->wake_at) &&
+	    mono_is_before(super->wake_at, at)))
+		return;
+	if (super->ev_wake == NULL)
+		super->ev_wake = evtimer_new(super->base, on_wake, super);
+	if (super->ev_wake != NULL && event_add(super->ev_wake, &tv) == 0)
+		super->wake_at = at;
 }
 
 static void

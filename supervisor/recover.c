@@ -163,26 +163,6 @@ recover_decide(struct super *super, struct task *t, bool was_expired)
 	    t->row.is_local ? TE_ROW_EXEC : TE_ROW_SUBMIT);
 }
 
-static void
-on_watch(evutil_socket_t fd, short what, void *arg)
-{
-	(void)fd;	/* waking the loop is all: a turn follows */
-	(void)what;
-	(void)arg;
-}
-
-static void
-watch_again(struct super *super)
-{
-	struct timeval tv = ms_to_timeval(ORPHAN_MS);
-
-	if (super->ev_watch == NULL)
-		super->ev_watch = evtimer_new(super->base, on_watch, NULL);
-	/* without memory the tick looks, five times slower */
-	if (super->ev_watch != NULL)
-		(void)event_add(super->ev_watch, &tv);
-}
-
 /* A stopped or hung worker may keep its lock for ever: say so, each minute. */
 static void
 complain(struct task *t, struct mono now)
@@ -202,7 +182,7 @@ recover_watch(struct super *super)
 	struct mono now = mono_now();
 
 	if (!TAILQ_EMPTY(&super->orphans))
-		watch_again(super);
+		loop_wake(super, ORPHAN_MS);
 
 	TAILQ_FOREACH_SAFE(t, &super->orphans, list_link, next) {
 		if (mono_diff_ms(now, t->retry_at) < ORPHAN_MS)

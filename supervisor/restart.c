@@ -1,8 +1,9 @@
 /*
  * restart.c - restart throttling, without a clock and without processes.
  *
- * A process that dies before it did anything useful slows its pool down,
- * twice as long each time; one finished task forgets all that.  Once the
+ * The first process that dies before it did anything useful is replaced at
+ * once (its tasks are waiting), the next ones slow their pool down, twice as
+ * long each time; one finished task forgets all that.  Once the
  * pool has worked, a death after HELLO does not throttle: else a task that
  * kills its worker (its requeues are counted) could stop the whole kind.
  */
@@ -14,7 +15,9 @@ delay_for(unsigned int failures)
 	int64_t ms = RESTART_MIN_MS;
 	unsigned int i = 0;
 
-	for (i = 1; i < failures && ms < RESTART_MAX_MS; i++)
+	if (failures <= 1)
+		return 0;
+	for (i = 2; i < failures && ms < RESTART_MAX_MS; i++)
 		ms *= 2;
 	return ms < RESTART_MAX_MS ? ms : RESTART_MAX_MS;
 }

@@ -104,6 +104,7 @@ spawn_wanted(struct pool *p)
 {
 	unsigned int limit = pool_limit(p), starting = 0, leaving = 0;
 	unsigned int want = 0, alive = 0;
+	int64_t wait_ms = 0;
 
 	if (limit == 0) {
 		if (!p->is_warned)
@@ -121,8 +122,12 @@ spawn_wanted(struct pool *p)
 	    count_state(p, CS_DYING) : 0;
 	alive = p->nchildren - leaving;
 	want = p->role == ROLE_POLL ? 1 : p->nwaiting;
-	while (starting < want && alive < limit &&
-	    restart_wait_ms(&p->restart, mono_now()) == 0) {
+	wait_ms = restart_wait_ms(&p->restart, mono_now());
+	if (wait_ms > 0) {
+		loop_wake(p->super, wait_ms);
+		return;
+	}
+	while (starting < want && alive < limit) {
 		if (child_spawn(p) != 0) {
 			(void)restart_note_death(&p->restart, DEATH_EARLY,
 			    mono_now());

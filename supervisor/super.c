@@ -65,8 +65,8 @@ super_done(struct super *super)
 		event_free(super->ev_tick);
 	if (super->ev_due != NULL)
 		event_free(super->ev_due);
-	if (super->ev_watch != NULL)
-		event_free(super->ev_watch);
+	if (super->ev_wake != NULL)
+		event_free(super->ev_wake);
 	event_base_free(super->base);
 	conf_free(&super->conf);
 	mem_free(super->owner);

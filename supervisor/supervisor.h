@@ -113,7 +113,8 @@ struct super {
 	struct mono		 claim_sent;
 	struct mono		 next_expired;
 	struct event		*ev_due;
-	struct event		*ev_watch;	/* recover.c: orphans */
+	struct event		*ev_wake;	/* loop_wake() */
+	struct mono		 wake_at;	/* unset: not armed */
 	/* renew.c */
 	bool			 is_renewing;
 	struct mono		 renew_sent;
@@ -144,6 +145,7 @@ void	 super_done(struct super *);
 /* loop.c */
 int	 loop_run(struct super *);
 void	 loop_soon(struct super *);	/* one more turn without waiting */
+void	 loop_wake(struct super *, int64_t ms);	/* a turn by then */
 
 /* signals.c */
 int	 signals_init(struct super *);

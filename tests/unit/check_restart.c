@@ -16,7 +16,7 @@ at(int64_t ms)
 START_TEST(early_deaths_double)
 {
 	struct restart r = { .failures = 0 };
-	static const int64_t want[] = { 200, 400, 800, 1600, 3200, 6400,
+	static const int64_t want[] = { 0, 200, 400, 800, 1600, 3200, 6400,
 	    12800, 25600, 51200, 60000, 60000 };
 	size_t i = 0;
 
@@ -39,6 +39,7 @@ START_TEST(one_task_forgets)
 	ck_assert_int_gt(restart_wait_ms(&r, at(0)), 0);
 	restart_note_success(&r, true);
 	ck_assert_int_eq(restart_wait_ms(&r, at(0)), 0);
+	ck_assert_int_eq(restart_note_death(&r, DEATH_EARLY, at(0)), 0);
 	ck_assert_int_eq(restart_note_death(&r, DEATH_EARLY, at(0)), 200);
 }
 END_TEST
@@ -49,10 +50,13 @@ START_TEST(deaths_that_do_not_count)
 
 	ck_assert_int_eq(restart_note_death(&r, DEATH_ASKED, at(0)), 0);
 	ck_assert_int_eq(restart_note_death(&r, DEATH_USEFUL, at(0)), 0);
-	/* before anything worked a useless one throttles, later not */
+	/* before anything worked useless ones throttle, later not */
+	ck_assert_int_eq(restart_note_death(&r, DEATH_USELESS, at(0)), 0);
 	ck_assert_int_eq(restart_note_death(&r, DEATH_USELESS, at(0)), 200);
 	restart_note_success(&r, true);
 	ck_assert_int_eq(restart_note_death(&r, DEATH_USELESS, at(0)), 0);
+	ck_assert_int_eq(restart_note_death(&r, DEATH_USELESS, at(0)), 0);
+	ck_assert_int_eq(restart_note_death(&r, DEATH_EARLY, at(0)), 0);
 	ck_assert_int_eq(restart_note_death(&r, DEATH_EARLY, at(0)), 200);
 }
 END_TEST
