@@ -36,7 +36,7 @@ enum submit_state {
 };
 
 enum submit_gate {
-	SUBMIT_GATE_CLOSED,
+	SUBMIT_GATE_CLOSED,	/* libcurl has not come to it */
 	SUBMIT_GATE_ASKING,	/* MARK is out */
 	SUBMIT_GATE_MARKED,
 	SUBMIT_GATE_REFUSED	/* why says what for */

@@ -56,8 +56,12 @@ out:
 void
 submit_refuse(struct submit *s, const char *why)
 {
-	if (s->gate == SUBMIT_GATE_ASKING) {
-		/* we are inside the gate: it returns with this */
+	if (s->gate != SUBMIT_GATE_CLOSED) {
+		/*
+		 * We are inside the gate, so inside libcurl: end nothing
+		 * here.  MARKED may have come in the same read; what follows
+		 * it still counts, nothing has left.
+		 */
 		s->gate = SUBMIT_GATE_REFUSED;
 		(void)snprintf(s->why, sizeof(s->why), "%s", why);
 		return;

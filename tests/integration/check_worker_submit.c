@@ -153,14 +153,40 @@ START_TEST(test_foreign_mark)
 	const struct msg_marked later = { .task = 1, .attempt = 2 };
 	struct frame f;
 
-	boss_begin(&boss, ROLE_SUBMIT, mock.port);
+	boss_init(&boss, ROLE_SUBMIT);
+	boss.lease_ms = 3000;
+	boss_start(&boss);
+	boss_setup(&boss, mock.port);
 	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
 	boss_expect(&boss, MSG_MARK, &f);
 	ck_assert_int_eq(msg_pack_marked(chan_out(boss.chan), &other), 0);
 	ck_assert_int_eq(msg_pack_marked(chan_out(boss.chan), &later), 0);
 	boss_flush(&boss);
+	boss_expect_beat(&boss);	/* it still asks */
 	boss_cancel(&boss, 1, "canceled");
 	expect_unsent("canceled", 0);
+}
+END_TEST
+
+/* Both in one read: the gate, inside libcurl, ends by the later one. */
+START_TEST(test_marked_and_canceled)
+{
+	const struct msg_marked ok = { .task = 1, .attempt = 1 };
+	const struct msg_cancel no = { .task = 1, .attempt = 1,
+	    .reason = mp_str("lease_lost") };
+	struct frame f;
+
+	boss_begin(&boss, ROLE_SUBMIT, mock.port);
+	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
+	boss_expect(&boss, MSG_MARK, &f);
+	ck_assert_int_eq(msg_pack_marked(chan_out(boss.chan), &ok), 0);
+	ck_assert_int_eq(msg_pack_cancel(chan_out(boss.chan), &no), 0);
+	boss_flush(&boss);
+	expect_unsent("lease_lost", 0);
+	boss_stored(&boss, 1, MSG_UNSENT, true);
+	boss_drain(&boss, 1000);
+	boss_expect_exit(&boss, EXIT_CODE_OK);
+	ck_assert_int_eq(mock_summary(&mock, "posts"), 0);
 }
 END_TEST
 
@@ -408,18 +434,9 @@ START_TEST(test_receipt_says_sent)
 	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
 	boss_marked(&boss, 1);
 	boss_expect(&boss, MSG_SUBMITTED, &f);
-	boss_stored(&boss, 1, MSG_SUBMITTED, false);
 	boss_die(&boss);
 	boss_expect_exit(&boss, EXIT_CODE_ORPHAN);
 	/* the database forgot it; the file did not */
-	{
-		struct receipt_facts facts;
-
-		memset(&facts, 0, sizeof(facts));
-		if (receipt_read(boss.state_dir, 1, 1, &facts) != 0)
-			return;	/* acknowledged: it is in its day folder */
-		receipt_facts_done(&facts);
-	}
 	boss_start(&boss);
 	boss_setup(&boss, mock.port);
 	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
@@ -461,6 +478,7 @@ main(void)
 	tcase_add_loop_test(tc, test_canceled_at_the_gate, 0, COUNT(wishes));
 	tcase_add_test(tc, test_drained_at_the_gate);
 	tcase_add_test(tc, test_foreign_mark);
+	tcase_add_test(tc, test_marked_and_canceled);
 	tcase_add_loop_test(tc, test_answers, 0, COUNT(answers));
 	tcase_add_test(tc, test_refused_connection);
 	tcase_add_test(tc, test_supervisor_dies_at_the_gate);
