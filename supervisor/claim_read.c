@@ -150,6 +150,21 @@ read_all(struct reader *r, struct super *super, struct task *t)
 	    (int64_t)super->conf->lease_s * 1000);
 }
 
+/*
+ * A row that we hold already: we slept longer than the lease, and claimed it
+ * again ourselves.  The old life is over; where it still has a worker with an
+ * unanswered request, that comes first and the new lease runs out.
+ */
+static int
+insert(struct super *super, struct task *t)
+{
+	struct task *old = task_find(&super->tasks, t->id);
+
+	if (old != NULL && task_permits(old, TE_LEASE_LOST) == CELL_DO)
+		task_event(&super->env, old, TE_LEASE_LOST);
+	return task_insert(&super->tasks, t);
+}
+
 int
 claim_read_row(struct super *super, PGresult *res, int row, struct task **ret)
 {
@@ -172,9 +187,8 @@ claim_read_row(struct super *super, PGresult *res, int row, struct task **ret)
 	}
 	if (err == 0)
 		err = foresee_key(super, t);
-	/* EEXIST: our lease ran out and we claimed it again ourselves. */
 	if (err == 0)
-		err = task_insert(&super->tasks, t);
+		err = insert(super, t);
 	if (err == 0) {
 		*ret = t;
 		return 0;

@@ -126,6 +126,8 @@ on_renewed(struct super *super, enum db_outcome outcome, PGresult *res,
 		log_warnx("task=%lld.%d lost its lease in state %s",
 		    (long long)t->id, t->attempt, task_state_name(t->state));
 		task_event(&super->env, t, TE_LEASE_LOST);
+		/* Its row is in flight still: it goes before fresh ones. */
+		claim_want(super, NULL, true);
 	}
 	renewal_free(r);
 }
