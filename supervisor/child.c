@@ -183,6 +183,19 @@ child_kill(struct child *c, const char *why)
 	child_event(c, CE_KILL);
 }
 
+void
+child_forgive_all(struct super *super)
+{
+	struct child *c = NULL;
+	struct mono now = mono_now();
+
+	TAILQ_FOREACH(c, &super->children, all_link) {
+		c->beat = now;
+		if (c->state == CS_STARTING)
+			c->since = now;
+	}
+}
+
 /*
  * The tick: silence longer than a lease is death (a stopped process answers
  * no signal but this one), and what nobody needs any more retires.

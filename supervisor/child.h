@@ -90,6 +90,7 @@ struct child	*child_by_pid(struct super *, pid_t);
 void		 child_drain(struct child *);
 void		 child_kill(struct child *, const char *why);
 void		 child_check_all(struct super *);	/* beats, idleness */
+void		 child_forgive_all(struct super *);	/* we did not listen */
 void		 child_free_gone(struct super *);
 
 /* child_spawn.c */

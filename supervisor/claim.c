@@ -149,6 +149,25 @@ has_room(struct super *super)
 	return false;
 }
 
+/*
+ * After a sleep of our own (stopped, suspended) the rows of our tasks look
+ * like anybody's expired ones.  What we hold is settled first, else we would
+ * claim it a second time.  A lost lease whose request is out may take long.
+ */
+static bool
+has_lapsed(struct super *super)
+{
+	struct task *t = NULL;
+	struct mono now = mono_now();
+
+	RB_FOREACH(t, task_tree, &super->tasks) {
+		if (t->state != TS_LOST && t->state != TS_EVIDENCE &&
+		    mono_is_before(t->deadline, now))
+			return true;
+	}
+	return false;
+}
+
 void
 claim_run(struct super *super)
 {
@@ -160,6 +179,10 @@ claim_run(struct super *super)
 		return;
 	if (!has_room(super)) {
 		super->want_claim = false;
+		return;
+	}
+	if (super->want_expired && has_lapsed(super)) {
+		super->next_renew = mono_now();
 		return;
 	}
 	c = db_call_new("claim", "select * from payonce.claim($1, $2, $3, $4, "

@@ -43,6 +43,7 @@ struct db_queue {
 	struct mono	 not_before;	/* after "not now" of the server */
 	int64_t		 retry_ms;	/* the wait after the last one */
 	bool		 is_in_flight;
+	bool		 is_blocked;	/* by a call that must end first */
 };
 
 struct db_queues {

@@ -68,7 +68,7 @@ db_pick(const struct db_queues *qs, struct mono now)
 	for (i = OP_NONE + 1; i < OP_MAX; i++) {
 		const struct db_queue *q = &qs->q[i];
 
-		if (q->count == 0 || q->is_in_flight)
+		if (q->count == 0 || q->is_in_flight || q->is_blocked)
 			continue;
 		if (mono_is_set(q->not_before) &&
 		    mono_is_before(now, q->not_before))

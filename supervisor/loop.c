@@ -17,6 +17,14 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;	/* a timer has none */
 	(void)what;
+	/*
+	 * A late tick means that we slept, not the workers: their heartbeats
+	 * are waiting in the channels.
+	 */
+	if (mono_is_set(super->last_tick) && mono_diff_ms(mono_now(),
+	    super->last_tick) > 2 * SUPER_TICK_MS)
+		child_forgive_all(super);
+	super->last_tick = mono_now();
 	db_check(super->db);
 	child_check_all(super);
 	claim_want(super, NULL, mono_is_before(super->next_expired,

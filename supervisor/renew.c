@@ -103,6 +103,7 @@ on_renewed(struct super *super, enum db_outcome outcome, PGresult *res,
 	int i = 0;
 
 	super->is_renewing = false;
+	db_queues(super->db)->q[OP_EXPIRE].is_blocked = false;
 	if (outcome != DB_OK) {
 		/* Soon again: leases are short, and it is safe to repeat. */
 		super->next_renew = mono_add_ms(mono_now(), SUPER_TICK_MS);
@@ -220,6 +221,11 @@ renew_run(struct super *super)
 		return;
 	}
 	super->is_renewing = true;
+	/*
+	 * A renewal that overtakes an expiry on the other connection would
+	 * lengthen the lease of a row that nobody works on any more.
+	 */
+	db_queues(super->db)->q[OP_EXPIRE].is_blocked = true;
 	/* Law 9: our clock starts before the renewal is sent. */
 	r->sent = now;
 	db_call_send(super->db, &c, on_renewed, r);

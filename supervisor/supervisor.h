@@ -74,6 +74,7 @@ struct super_stats {
 struct super {
 	struct event_base	*base;
 	struct event		*ev_tick;
+	struct mono		 last_tick;
 	bool			 is_soon;	/* the next turn is at once */
 	struct event		*ev_signals[6];
 	struct conf		*conf;
