@@ -169,7 +169,7 @@ warn_unserved(struct cli *cli, const char *kind)
 
 	res = db_try(cli,
 	    "SELECT 1 FROM payonce.host WHERE seen_at > now() - "
-	    "interval '1 minute' AND kinds ? $1", 1, params);
+	    "interval '150 seconds' AND kinds ? $1", 1, params);
 	if (PQresultStatus(res) == PGRES_TUPLES_OK && PQntuples(res) == 0)
 		(void)fprintf(stderr, "payonce: note: no living host serves "
 		    "the kind %s; the task waits until one does\n", kind);

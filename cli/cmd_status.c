@@ -9,8 +9,8 @@
 #include "common/exitcodes.h"
 #include "common/mem.h"
 
-/* A host that has not been seen for this long is called gone. */
-#define ALIVE	"interval '1 minute'"
+/* A host says each lease (60 s) that it lives; silent for longer: gone. */
+#define ALIVE	"interval '150 seconds'"
 
 /* Every kind that has open tasks, a hold, or a living host. */
 static const char	kinds_sql[] =
@@ -167,10 +167,10 @@ warnings(const struct cli *cli, const PGresult *kinds)
 		}
 		if (db_i64(kinds, i, "hosts", 0) == 0 &&
 		    db_i64(kinds, i, "pending", 0) > 0)
-			(void)printf("%swarning%s %s tasks of kind %s wait, "
-			    "and no living host serves it: start payonced "
-			    "with a `kind %s` in its configuration\n", y, off,
-			    db_text(kinds, i, "pending"), kind, kind);
+			(void)printf("%swarning%s %s pending of kind %s, "
+			    "which no living host serves: start payonced\n"
+			    "     with a `kind %s` in its configuration\n", y,
+			    off, db_text(kinds, i, "pending"), kind, kind);
 	}
 	if (parked > 0 && command != NULL)
 		(void)printf("%sparked%s %lld task%s for a person: "

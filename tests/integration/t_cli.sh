@@ -297,7 +297,7 @@ run 0 status
 out '^image .*HELD'
 out 'ann: too dear'
 out 'release image'
-out 'no living host serves it'
+out 'pending of kind image, which no living host serves'
 run 0 status --json
 json
 lines 1
