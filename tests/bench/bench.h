@@ -9,7 +9,7 @@
 
 #include "tests/lib/rig.h"
 
-#define BENCH_FAST	"interval = 0.001 interval_max = 0.02"
+#define BENCH_FAST	"interval = 0.01 interval_max = 0.02"
 
 /* bench.c */
 int64_t		 bench_now_us(void);

@@ -19,8 +19,8 @@ static char	*confine_status(pid_t, const char *key);
 static bool	 confine_file_holds(const char *path, const char *text);
 static void	 confine_check(pid_t);
 static void	 confine_check_files(pid_t);
-static int	 confine_check_one(const char *path, const struct stat *, int type,
-		    struct FTW *);
+static int	 confine_check_one(const char *path, const struct stat *,
+		    int type, struct FTW *);
 
 /* One worker of each role, while each has something to do. */
 START_TEST(test_roles)

@@ -209,10 +209,12 @@ int
 main(int argc, char **argv)
 {
 	const TTest *tests[] = {
-		test_terminated_in_a_loop, test_restart, test_away_for_three_leases,
+		test_terminated_in_a_loop, test_restart,
+		test_away_for_three_leases,
 		test_listener_terminated, test_two_supervisors,
 		test_host_lost, test_two_starts_at_once, test_pgbouncer,
 	};
 
-	return suite_run(argc, argv, "database", tests, SUITE_COUNT(tests), 90);
+	return suite_run(argc, argv, "database", tests, SUITE_COUNT(tests),
+	    90);
 }

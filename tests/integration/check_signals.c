@@ -179,6 +179,33 @@ START_TEST(test_stopped_submit_worker)
 }
 END_TEST
 
+/*
+ * A supervisor that was stopped has not listened: its workers' beats and
+ * answers lie in their sockets.  They are heard, not killed.
+ */
+START_TEST(test_stopped_supervisor)
+{
+	int64_t sent, polled;
+
+	rig->lenient_log = true;
+	rig_start(rig);
+	polled = rig_enqueue(rig, "image", "{\"mock\": {\"latency_ms\": "
+	    "1000}}");
+	rig_wait_status(rig, polled, "SUBMITTED", 10000);
+	sent = rig_enqueue(rig, "image", "{\"mock\": {\"delay_ms\": "
+	    "800}}");
+	rig_wait_posts(rig, sent, 1, 10000);
+	ck_assert_int_eq(kill(rig->hosts[0].pid, SIGSTOP), 0);
+	rig_pause_ms(5 * rig->lease_s * 1000 / 2);	/* the stop itself */
+	ck_assert_int_eq(kill(rig->hosts[0].pid, SIGCONT), 0);
+	rig_wait_log(rig, 5000, "was away");
+	rig_wait_status(rig, sent, "SUCCEEDED", 15000);
+	rig_wait_status(rig, polled, "SUCCEEDED", 15000);
+	ck_assert_int_eq(rig_count_posts(rig, 0), 2);
+	ck_assert_int_eq(rig_count_log(rig, "no heartbeat"), 0);
+}
+END_TEST
+
 /* Every worker of an idle system dies: none of it matters. */
 START_TEST(test_dead_idle_workers)
 {
@@ -236,7 +263,8 @@ main(int argc, char **argv)
 		test_term_with_requests_in_flight, test_term_in_a_hurry,
 		test_second_supervisor_is_refused, test_check_configuration,
 		test_usr1_logs_the_state, test_stopped_poll_worker,
-		test_stopped_submit_worker, test_dead_idle_workers,
+		test_stopped_submit_worker, test_stopped_supervisor,
+		test_dead_idle_workers,
 	};
 
 	return suite_run(argc, argv, "signals", tests, SUITE_COUNT(tests), 60);

@@ -7,4 +7,4 @@ tests_torture_run_SOURCES = \
 	tests/torture/verify.c
 tests_torture_run_CFLAGS = $(AM_CFLAGS) $(PQ_CFLAGS)
 tests_torture_run_LDADD = $(LIBS_RIG)
-# TESTS += tests/torture/run
+TESTS += tests/torture/run

@@ -87,7 +87,8 @@ monkey_tend(struct monkey *m, struct rig *r)
 			m->super_start_at_ms = now +
 			    dice_roll(&m->dice, 300);
 		/* only what the monkey did may end a supervisor */
-		if (!(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) &&
+		if (!(WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL ||
+		    WTERMSIG(status) == SIGTERM)) &&
 		    !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
 			RIG_FAIL(r, "payonced ended by itself, wait status "
 			    "0x%x", (unsigned int)status);

@@ -69,6 +69,8 @@ main(int argc, char **argv)
 	rig_start(r);
 	run_storm(r, &monkey, &dice, &opt);
 	run_calm(r, &monkey);
+	/* a process that has just been started knows no SIGTERM yet */
+	rig_wait_ready(r, 0, 20000);
 	rig_stop(r);
 	verify_all(r, &monkey, &verdict);
 	rig_close(&r);
@@ -114,8 +116,15 @@ run_check_limits(struct rig *r)
 	    "'SUBMITTED') GROUP BY kind HAVING count(*) > CASE kind WHEN "
 	    "'image' THEN 6 WHEN 'render' THEN 2 ELSE 4 END");
 
-	if (*over != '\0')
-		RIG_FAIL(r, "more in flight than the limit: %s", over);
+	if (*over == '\0')
+		return;
+	fprintf(stderr, "%s\n", rig_sql(r, "SELECT now() || E'\\n' || "
+	    "string_agg(format('%%s %%s %%s token %%s until %%s marked %%s', "
+	    "kind, id, status, lease_token, lease_expires_at, "
+	    "submit_started_at), E'\\n' ORDER BY kind, id) FROM "
+	    "payonce.generation_task WHERE status IN ('RUNNING', "
+	    "'SUBMITTED')"));
+	RIG_FAIL(r, "more in flight than the limit: %s", over);
 }
 
 static void

@@ -26,10 +26,10 @@ struct monkey {
 	int		 supers_stopped;
 	int		 supers_ended;		/* SIGTERM */
 	int		 backends_ended;
-	int		 submit_hits;		/* kills and stops of submitters */
+	int		 submit_hits;		/* deaths of submitters */
 	pid_t		 stopped[STOPPED_MAX];
 	int64_t		 cont_at_ms[STOPPED_MAX];
-	int64_t		 super_cont_at_ms;	/* 0: not stopped */
+	int64_t		 super_cont_at_ms;	/* 0: runs */
 	int64_t		 super_start_at_ms;	/* 0: runs */
 };
 
