@@ -21,9 +21,11 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 	 * A late tick means that we slept, not the workers: their heartbeats
 	 * are waiting in the channels.
 	 */
-	if (mono_is_set(super->last_tick) && mono_diff_ms(mono_now(),
-	    super->last_tick) > 2 * SUPER_TICK_MS)
+	if (mono_diff_ms(mono_now(), super->last_tick) > 2 * SUPER_TICK_MS) {
+		log_info("was away for %lld ms, hears its workers first",
+		    (long long)mono_diff_ms(mono_now(), super->last_tick));
 		child_forgive_all(super);
+	}
 	super->last_tick = mono_now();
 	db_check(super->db);
 	child_check_all(super);
@@ -44,6 +46,7 @@ set_tick(struct super *super)
 	    super);
 	if (super->ev_tick == NULL || event_add(super->ev_tick, &tv) != 0)
 		return PO_ENOMEM;
+	super->last_tick = mono_now();	/* a stop may come before the first */
 	return 0;
 }
 
