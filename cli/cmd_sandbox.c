@@ -47,7 +47,7 @@ start_mock(struct sandbox *sb)
 	if (sb->port == 0)
 		sb->port = known;
 	(void)unlink(port_path);
-	a[n++] = sb->place.mock;
+	a[n++] = mem_strdup(sb->place.mock);
 	a[n++] = mem_strdup("-p");
 	a[n++] = mem_printf("%d", sb->port);
 	a[n++] = mem_strdup("-P");
@@ -55,7 +55,7 @@ start_mock(struct sandbox *sb)
 	a[n++] = mem_strdup("-l");
 	a[n++] = files_path(sb, "ledger.jsonl");
 	a[n++] = mem_strdup("-d");
-	a[n++] = sb->conninfo;
+	a[n++] = mem_strdup(sb->conninfo);
 	a[n++] = mem_strdup("-k");
 	a[n++] = mem_strdup("sandbox");
 	a[n++] = mem_strdup("-n");
@@ -102,10 +102,10 @@ start_supervisor(struct sandbox *sb)
 	res = db_try(sb->cli, "UPDATE payonce.host SET seen_at = "
 	    "now() - interval '1 hour'", 0, NULL);
 	PQclear(res);
-	a[0] = sb->place.payonced;
+	a[0] = mem_strdup(sb->place.payonced);
 	a[1] = mem_strdup("-f");
 	a[2] = mem_strdup("-c");
-	a[3] = sb->conf;
+	a[3] = mem_strdup(sb->conf);
 	if ((rc = child_start(sb, CHILD_SUPERVISOR, a)) != 0)
 		return rc;
 	while (!is_seen(sb)) {
@@ -196,10 +196,15 @@ run_demo(struct sandbox *sb, int64_t tasks)
 static void
 sandbox_done(struct sandbox *sb)
 {
+	size_t	 i;
+
+	for (i = 0; i < CHILD_MAX; i++)
+		child_done(&sb->children[i]);
 	place_done(&sb->place);
 	fd_close(&sb->lock_fd);
 	fd_close(&sb->signal_fd);
 	sb->cli->conninfo = NULL;
+	mem_free(sb->user);
 	mem_free(sb->dir);
 	mem_free(sb->conf);
 	mem_free(sb->conninfo);

@@ -47,7 +47,7 @@ enum child_index {
 struct child {
 	const char	*name;		/* for people, and its log file */
 	int		 stop_signal;
-	char		**argv;		/* borrowed; NULL-terminated */
+	char		**argv;		/* owned; NULL-terminated */
 	pid_t		 pid;		/* 0: does not run */
 	struct mono	 started_at;
 	struct mono	 start_at;	/* when it starts again; unset: not */
@@ -60,7 +60,7 @@ struct sandbox {
 	char		*dir;		/* absolute */
 	char		*conf;		/* DIR/payonce.conf */
 	char		*conninfo;
-	const char	*user;		/* what root became, or NULL */
+	char		*user;		/* what root became, or NULL */
 	int		 lock_fd;
 	int		 signal_fd;
 	int		 port;		/* of the mock; 0: any */
@@ -76,7 +76,9 @@ void	place_done(struct place *);
 
 /* sandbox_child.c */
 int	child_signals(struct sandbox *);	/* block, signal_fd */
+/* child_start() takes argv, which child_done() frees. */
 int	child_start(struct sandbox *, enum child_index, char **argv);
+void	child_done(struct child *);
 /* child_run() runs a program to its end; its wait status, or -1. */
 int	child_run(const struct sandbox *, const char *log_name, char **argv);
 /*

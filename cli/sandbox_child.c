@@ -110,6 +110,17 @@ child_start(struct sandbox *sb, enum child_index i, char **argv)
 	return 0;
 }
 
+void
+child_done(struct child *c)
+{
+	size_t	 i;
+
+	for (i = 0; c->argv != NULL && c->argv[i] != NULL; i++)
+		mem_free(c->argv[i]);
+	mem_free(c->argv);
+	c->argv = NULL;
+}
+
 int
 child_run(const struct sandbox *sb, const char *log_name, char **argv)
 {

@@ -54,6 +54,7 @@ wait_for()
 }
 up()
 {
+	rm -f "$top/out"	# the last one says ready as well
 	"$bin" sandbox "$dir" >"$top/out" 2>&1 &
 	pid=$!
 	wait_for 60 grep -q '^ready' "$top/out"

@@ -301,8 +301,9 @@ parse(char **argv, int argc, const char **value, bool *flag)
 
 START_TEST(options_stand_anywhere)
 {
-	char		*argv[] = { strdup("--limit"), strdup("5"),
-	    strdup("a"), strdup("--wait"), strdup("-") };
+	char		 limit[] = "--limit", five[] = "5", a[] = "a";
+	char		 wait[] = "--wait", dash[] = "-";
+	char		*argv[] = { limit, five, a, wait, dash };
 	const char	*value;
 	bool		 flag;
 
@@ -324,19 +325,22 @@ START_TEST(options_wrong_are_named)
 		{ "-x", "there is no option -x (-c and -d stand before the "
 		    "verb)" },
 	};
-	const char	*value;
+	char		 a[] = "a", word[32], end[] = "--";
 	char		*argv[2];
+	const char	*value;
 	bool		 flag;
 	size_t		 i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		argv[0] = strdup("a");
-		argv[1] = strdup(cases[i].word);
+		argv[0] = a;
+		argv[1] = word;
+		(void)snprintf(word, sizeof(word), "%s", cases[i].word);
 		ck_assert_int_eq(parse(argv, 2, &value, &flag), -1);
 		ck_assert_str_eq(said, cases[i].says);
 	}
-	argv[0] = strdup("--limit=3");
-	argv[1] = strdup("--");
+	argv[0] = word;
+	argv[1] = end;
+	(void)snprintf(word, sizeof(word), "--limit=3");
 	ck_assert_int_eq(parse(argv, 2, &value, &flag), -1);
 	ck_assert_str_eq(said, "a word is missing");
 	ck_assert_str_eq(value, "3");
