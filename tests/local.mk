@@ -6,5 +6,6 @@ include tests/fuzz/local.mk
 include tests/provider/local.mk
 include tests/integration/local.mk
 include tests/integration/life.mk
+include tests/model/local.mk
 include tests/torture/local.mk
 include tests/bench/local.mk
