@@ -3,11 +3,11 @@
 #
 # Each line of tests/model/variants is one spin -a, cc, ./pan, two at a time.
 # A variant that must fail has to fail by the assertion that it names.
-# "--deep" runs the large ones too (minutes, 3 GB); "--trail MODEL MACROS"
+# "--deep" runs the large ones too (two minutes, 1.2 GB); "--trail MODEL MACROS"
 # prints the steps of one counter-example.  Exit 77 without spin.
 
 set -u
-srcdir=${srcdir:-.}
+srcdir=$(cd "${srcdir:-.}" && pwd) || exit 99
 here=$(cd "$srcdir/tests/model" && pwd) || exit 99
 cc=${CC:-cc}
 
@@ -28,13 +28,32 @@ fail_text() {
 	esac
 }
 
+# doc/FAULTPOINTS.md as macros: K_ (killed) and O_ (orphan), see ROW()
+page() {
+	awk -F'|' '
+	/^## `kill`/	{ table = "K" }
+	/^## `orphan`/	{ table = "O" }
+	$2 ~ /^ `(submit|super)\./ {
+		name = $2
+		gsub(/[` ]/, "", name)
+		sub(/\./, "_", name)
+		v = ($4 ~ /requeue/) + 2 * ($4 ~ /park/) + 4 * ($4 ~ /poll/)
+		v += 8 * ($5 ~ /0/) + 16 * ($5 ~ /1/)
+		printf "-D%s_%s=%d ", table, name, v
+	}' "$srcdir/doc/FAULTPOINTS.md"
+}
+
 # build MODEL MACROS LEVEL: ./pan in this folder
 build() {
 	# most time goes into the compiler, but for the large ones
 	opt=-O0
 	[ "$3" = deep ] && opt=-O2
+	points=
+	case $2 in
+	*-DPOINTS*)	points=$(page) ;;
+	esac
 	# shellcheck disable=SC2086 # macros are words
-	spin -a $2 "$here/$1.pml" >spin.out 2>&1
+	spin -a $2 $points "$here/$1.pml" >spin.out 2>&1
 	[ -f pan.c ] || { cat spin.out; return 1; }
 	mode="-DSAFETY"
 	[ "$1" = poll ] && mode="-DNFAIR=3"
@@ -104,7 +123,7 @@ trail() {
 	run "$1" "$2"
 	grep '^pan:1' pan.out || { echo "no counter-example"; exit 1; }
 	# shellcheck disable=SC2086
-	spin -t -k "$1.pml.trail" $2 "$here/$1.pml" | sed 's/^  *//
+	spin -t -k "$1.pml.trail" $2 $points "$here/$1.pml" | sed 's/^  *//
 	    /^Never claim/d; /^spin: trail ends/,$d'
 }
 

@@ -5,9 +5,16 @@
  * what it committed (forget.pml has one that does not); SUBMITTED is an end
  * here (poll.pml goes on from there).
  *
+ * POINTS: one death, and its end is what doc/FAULTPOINTS.md says of the point.
  * IDEM: the provider honours an idempotency key for a while.
  * LOOKUP: the provider can be asked for our own id.
  */
+#ifdef POINTS
+#define ONE_HOST
+#define LOSSES		0
+#define PAUSES		0
+#define HUMANS		0
+#endif
 #include "row.inc"
 
 /* supervisor */
@@ -71,6 +78,10 @@ byte mbox[2], net[2], wr[2];	/* MARKED/REFUSED; provider's answer; outcome */
 byte rc[4];			/* receipt of host and attempt */
 byte wire[2];			/* requests of dead workers, by attempt */
 bool row_key, prov_key[2];	/* key valid by the row, by the provider */
+#ifdef POINTS
+byte kw, ko, ks;		/* died there: worker; its supervisor; either */
+bool again;			/* it went back to PENDING */
+#endif
 bool parked;			/* and nobody has moved it since */
 bool held[2];			/* by attempt: a receipt had the id */
 #ifdef ONE_HOST
@@ -81,6 +92,13 @@ bool excuse;			/* not only supervisors died */
 #define HAS_KEY		true
 #else
 #define HAS_KEY		false
+#endif
+#ifdef POINTS
+#define AGAIN		again = true
+#define PLAIN		false
+#else
+#define AGAIN		skip
+#define PLAIN		true
 #endif
 #ifdef ONE_HOST
 #define EXCUSE		excuse = true
@@ -245,10 +263,10 @@ inline execute(op, t, ret, h)
 		row_st = SUBMITTED; row_id = true; row_mark = true;
 		ret = Q_WON
 	:: op == Q_RELEASE && TOKEN(t) && row_st == RUNNING && !row_mark ->
-		row_st = PENDING; row_live = false; ret = Q_WON
+		row_st = PENDING; row_live = false; AGAIN; ret = Q_WON
 	:: op == Q_UNMARK && TOKEN(t) && row_st == RUNNING ->
 		row_st = PENDING; row_mark = false; row_key = false;
-		row_live = false; ret = Q_WON
+		row_live = false; AGAIN; ret = Q_WON
 	:: op == Q_PARK && TOKEN(t) && row_mark &&
 	    (row_st == RUNNING || row_st == SUBMITTED) ->
 		row_st = UNKNOWN; parked = true; row_live = false;
@@ -560,14 +578,14 @@ proctype Provider(byte h)
 {
 end:	do
 	:: d_step { net[h] == N_OUT -> net[h] = N_ID; charge(wa[h]) }
-	:: d_step { net[h] == N_OUT -> net[h] = N_REJECTED }
+	:: d_step { net[h] == N_OUT && PLAIN -> net[h] = N_REJECTED }
 	:: d_step { net[h] == N_OUT && losses > 0 -> losses--;
 		net[h] = N_NOTHING; EXCUSE }
 	:: d_step { net[h] == N_ID && losses > 0 -> losses--;
 		net[h] = N_NOTHING; EXCUSE }
 	/* h is the attempt here: a dead worker's request still arrives */
 	:: d_step { wire[h] > 0 -> wire[h]--; charge(h + 1) }
-	:: d_step { wire[h] > 0 -> wire[h]-- }
+	:: d_step { wire[h] > 0 && PLAIN -> wire[h]-- }
 	od
 }
 
@@ -595,6 +613,12 @@ end:	do
 	    (s[h] != S_IDLE || w[h] != W_NONE) &&
 	    (!PENDING_Q(h) || g[h] == Q_NONE) -> crashes--;
 		printf("supervisor of host %d dies\n", h);
+#ifdef POINTS
+		ko = w[h];
+		ks = (s[h] == S_SUBMIT && w[h] != W_ASSIGNED -> 0 :
+		    (s[h] == S_WRITE && qop[h] != Q_RECORD -> 0 :
+		    (s[h] == S_WRITE && q[h] == Q_WON -> S_WRITE + 1 : s[h])));
+#endif
 		if
 		:: PENDING_Q(h) -> g[h] = q[h]; gt[h] = st[h]
 		:: else
@@ -608,6 +632,9 @@ end:	do
 		q[h] = Q_NONE; conn[h] = false; super_idle(h); s[h] = S_DOWN }
 	:: d_step { crashes > 0 && w[h] != W_NONE -> crashes--;
 		printf("worker of host %d dies\n", h);
+#ifdef POINTS
+		kw = w[h];
+#endif
 		EXCUSE; worker_gone(h) }
 	/* the holder is paused or cut off, or nobody knows that it holds */
 	:: d_step { row_owner == h && row_st == RUNNING && row_live &&
@@ -626,10 +653,54 @@ end:	do
 	od
 }
 
+#ifdef POINTS
+/*
+ * A row of the page as a number: 1 requeue, 2 park, 4 poll (the id came from
+ * that try), 8 no charge, 16 one charge.
+ */
+#define ROW(at, v)							\
+	assert(!(at) || (since == 0 && ((v) & 8)) ||			\
+	    (since == 1 && ((v) & 16)));				\
+	assert(!(at) || (row_st == UNKNOWN && ((v) & 2)) ||		\
+	    (row_st == SUBMITTED && again && ((v) & 1)) ||		\
+	    (row_st == SUBMITTED && !again && ((v) & 4)))
+
+inline points()
+{
+	ROW(kw == W_ASSIGNED, K_submit_assigned);
+	ROW(kw == W_INTENT, K_submit_intent);
+	ROW(kw == W_READY, K_submit_before_mark);
+	ROW(kw == W_MARKING, K_submit_marking);
+	ROW(kw == W_MARKED, K_submit_marked);
+	ROW(kw == W_SENT, K_submit_sent);
+	ROW(kw == W_ANSWERED, K_submit_answered);
+	ROW(kw == W_RECEIPT, K_submit_receipt);
+	ROW(kw == W_REPORTED, K_submit_reported);
+	ROW(ks == S_CLAIMED, K_super_claimed);
+	ROW(ks == S_SUBMIT, K_super_assigned);
+	ROW(ks == S_MARKING, K_super_marking);
+	ROW(ks == S_MARKED, K_super_marked);
+	ROW(ks == S_WRITE, K_super_recording);
+	ROW(ks == S_WRITE + 1, K_super_recorded);
+	ROW(ko == W_ASSIGNED, O_submit_assigned);
+	ROW(ko == W_INTENT, O_submit_intent);
+	ROW(ko == W_READY, O_submit_before_mark);
+	ROW(ko == W_MARKING, O_submit_marking);
+	ROW(ko == W_MARKED, O_submit_marked);
+	ROW(ko == W_SENT, O_submit_sent);
+	ROW(ko == W_ANSWERED, O_submit_answered);
+	ROW(ko == W_RECEIPT, O_submit_receipt);
+	ROW(ko == W_REPORTED, O_submit_reported)
+}
+#endif
+
 /* Whatever happened, when nothing more can: */
 proctype End()
 {
 	timeout ->
+#ifdef POINTS
+	points();
+#endif
 	/* the task ended */
 	assert(row_st == SUBMITTED || row_st == FAILED ||
 	    (row_st == UNKNOWN && humans == 0));
