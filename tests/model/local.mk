@@ -1,6 +1,7 @@
 # tests/model: the machine as Promela models, and each law taken out of them
 TESTS += tests/model/check_model.sh tests/model/check_points.sh
 EXTRA_DIST += \
+	doc/FAULTPOINTS.md \
 	tests/model/README.md \
 	tests/model/check_model.sh \
 	tests/model/check_points.sh \
