@@ -224,8 +224,15 @@ BEGIN
 			 WHERE t.kind = k.kind
 			   AND t.status = 'PENDING' AND t.due
 			 ORDER BY t.priority, t.id
-			 LIMIT k.lim - (SELECT count(*) FROM old
-				 WHERE old.kind = k.kind)
+			-- An expired row that is locked just now keeps its
+			-- place: the kind's limit counts it.
+			 LIMIT k.lim - (SELECT count(*) FROM (
+				SELECT x.id FROM payonce.generation_task x
+				 WHERE p_expired AND x.kind = k.kind
+				   AND x.status IN ('RUNNING', 'SUBMITTED')
+				   AND (x.lease_expires_at IS NULL
+				    OR x.lease_expires_at <= v_now)
+				 LIMIT k.lim) due)
 			   FOR NO KEY UPDATE SKIP LOCKED) e
 		 WHERE NOT k.is_held),
 	got AS MATERIALIZED (

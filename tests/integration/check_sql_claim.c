@@ -49,6 +49,24 @@ START_TEST(locked_rows_are_skipped_at_once)
 }
 END_TEST
 
+/* An expired row in somebody's hands this moment is still in flight. */
+START_TEST(locked_expired_row_keeps_its_place)
+{
+	PGconn	*db = sqltask_new_db(), *other = pgtest_connect(db);
+
+	enqueue(db, 4);
+	assert_list(db, CLAIM(1, "true"), "1");
+	pgtest_exec(db, "SELECT payonce.expire_owner('h2', NULL)");
+	pgtest_exec(other, "BEGIN; SELECT 1 FROM payonce.generation_task"
+	    " WHERE id = 1 FOR UPDATE");
+	assert_list(db, CLAIM(2, "true"), "2");
+	pgtest_exec(other, "ROLLBACK");
+	assert_list(db, CLAIM(2, "true"), "1;3");
+	PQfinish(other);
+	PQfinish(db);
+}
+END_TEST
+
 /* Two claims at the same time never share a row. */
 START_TEST(open_claim_is_skipped)
 {
@@ -363,6 +381,7 @@ main(int argc, char **argv)
 	suite_add_tcase(suite, tc);
 	tcase_set_timeout(tc, 30);
 	tcase_add_test(tc, locked_rows_are_skipped_at_once);
+	tcase_add_test(tc, locked_expired_row_keeps_its_place);
 	tcase_add_test(tc, open_claim_is_skipped);
 	tcase_add_test(tc, never_more_than_the_limit);
 	tcase_add_test(tc, order);
