@@ -83,6 +83,7 @@ monkey_tend(struct monkey *m, struct rig *r)
 	}
 	if (h->pid > 0 && rig_has_exited(r, 0, &status)) {
 		m->super_cont_at_ms = 0;
+		m->is_ending = false;
 		if (m->super_start_at_ms == 0)
 			m->super_start_at_ms = now +
 			    dice_roll(&m->dice, 300);
@@ -156,6 +157,7 @@ monkey_hit_super(struct monkey *m, struct rig *r, int sig)
 		m->supers_killed++;
 	} else if (sig == SIGTERM) {
 		m->supers_ended++;
+		m->is_ending = true;
 	} else {
 		m->supers_stopped++;
 		m->super_cont_at_ms = rig_now_ms() + 100 +

@@ -42,6 +42,7 @@ static void	run_storm(struct rig *, struct monkey *, struct dice *,
 		    const struct options *);
 static void	run_check_limits(struct rig *);
 static void	run_calm(struct rig *, struct monkey *);
+static void	run_settle(struct rig *, struct monkey *);
 static void	run_report(const struct monkey *, const struct verdict *,
 		    const struct options *);
 
@@ -69,8 +70,7 @@ main(int argc, char **argv)
 	rig_start(r);
 	run_storm(r, &monkey, &dice, &opt);
 	run_calm(r, &monkey);
-	/* a process that has just been started knows no SIGTERM yet */
-	rig_wait_ready(r, 0, 20000);
+	run_settle(r, &monkey);
 	rig_stop(r);
 	verify_all(r, &monkey, &verdict);
 	rig_close(&r);
@@ -149,6 +149,28 @@ run_calm(struct rig *r, struct monkey *m)
 	    "LIMIT 5) t"), rig_sql(r, "SELECT string_agg(to_jsonb(h)::text, "
 	    "E'\\n') FROM payonce.kind_hold h"));
 	RIG_FAIL(r, "tasks do not end although everything lives");
+}
+
+/*
+ * The monkey's last stroke may still be on its way: wait for a supervisor
+ * that serves and that nobody has asked to end.
+ */
+static void
+run_settle(struct rig *r, struct monkey *m)
+{
+	int64_t end = rig_now_ms() + CALM_MS;
+
+	for (;;) {
+		monkey_rest(m, r);
+		if (r->hosts[0].pid > 0 && !m->is_ending &&
+		    strcmp(rig_sql(r, "SELECT EXISTS (SELECT FROM "
+		    "payonce.host WHERE pid = %d)", (int)r->hosts[0].pid),
+		    "t") == 0)
+			return;
+		if (rig_now_ms() >= end)
+			RIG_FAIL(r, "no supervisor serves");
+		rig_pause_ms(10);
+	}
 }
 
 static void

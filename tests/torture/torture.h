@@ -7,6 +7,7 @@
 #ifndef PAYONCE_TEST_TORTURE_H
 #define PAYONCE_TEST_TORTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tests/lib/rig.h"
@@ -31,6 +32,7 @@ struct monkey {
 	int64_t		 cont_at_ms[STOPPED_MAX];
 	int64_t		 super_cont_at_ms;	/* 0: runs */
 	int64_t		 super_start_at_ms;	/* 0: runs */
+	bool		 is_ending;		/* SIGTERM is on its way */
 };
 
 struct verdict {
