@@ -1,7 +1,8 @@
 # tests/integration: whole lives, deaths and signals, against the mock
 if HAVE_CHECK
 check_LIBRARIES += libsuite.a
-libsuite_a_SOURCES = tests/integration/suite.c tests/integration/suite.h
+libsuite_a_SOURCES = tests/integration/suite.c tests/integration/suite.h \
+	tests/integration/hostile.c tests/integration/hostile.h
 libsuite_a_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(PQ_CFLAGS)
 
 LIBS_SUITE = libsuite.a $(LIBS_RIG) $(CHECK_LIBS)
@@ -13,6 +14,7 @@ suite_programs = \
 	tests/integration/check_crash \
 	tests/integration/check_database \
 	tests/integration/check_exec \
+	tests/integration/check_hostile \
 	tests/integration/check_paid \
 	tests/integration/check_signals \
 	tests/integration/check_submit
@@ -40,6 +42,9 @@ tests_integration_check_database_LDADD = $(LIBS_SUITE)
 tests_integration_check_exec_SOURCES = tests/integration/check_exec.c
 tests_integration_check_exec_CFLAGS = $(suite_cflags)
 tests_integration_check_exec_LDADD = $(LIBS_SUITE)
+tests_integration_check_hostile_SOURCES = tests/integration/check_hostile.c
+tests_integration_check_hostile_CFLAGS = $(suite_cflags)
+tests_integration_check_hostile_LDADD = $(LIBS_SUITE)
 tests_integration_check_paid_SOURCES = tests/integration/check_paid.c
 tests_integration_check_paid_CFLAGS = $(suite_cflags)
 tests_integration_check_paid_LDADD = $(LIBS_SUITE)

@@ -12,6 +12,8 @@ LIBS_PGTEST = libpgtest.a $(LIBS_SQL)
 # the rig: a whole payonce for one test
 check_LIBRARIES += librig.a
 librig_a_SOURCES = \
+	tests/lib/rawd.c \
+	tests/lib/rawd.h \
 	tests/lib/rig.c \
 	tests/lib/rig.h \
 	tests/lib/rig_conf.c \
