@@ -221,6 +221,11 @@ read_url(const struct provider *p, const struct selectors *list,
 	rc = selectors_text(list, view, &ref);
 	if (rc == PO_ENOENT)
 		return 0;
+	/* an empty one is none; resolved, it would be the base itself */
+	if (rc == 0 && *ref == '\0') {
+		mem_free(ref);
+		return 0;
+	}
 	if (rc == 0)
 		rc = url_resolve(p->base, ref, &url);
 	if (rc == 0 && provider_check_url(p, url, &has_key) < 0)

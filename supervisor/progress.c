@@ -1,6 +1,7 @@
 /*
  * progress.c - how far the tasks are: once a second at most, in one
- * statement, and forgotten when it fails.  Nothing depends on it.
+ * statement, and forgotten when it fails.  Nothing depends on it.  Notes for
+ * people, rare by themselves, go at once.
  */
 #include "common/err.h"
 #include "common/log.h"
@@ -13,6 +14,9 @@
 void
 progress_note(struct super *super, struct task *t)
 {
+	/* a word for people waits for nothing: the task may end before */
+	if (t->note != NULL)
+		super->next_progress = mono_now();
 	if (t->is_progress)
 		return;
 	t->is_progress = true;
