@@ -17,13 +17,14 @@
 	"concurrency = 16 submit_workers = 16 }\n"
 
 static double	life_cpu_s(struct rig *, pid_t);
+static double	life_workers_s(struct rig *, const char *word);
 static int64_t	life_round_trips(struct rig *);
 
 void
 bench_life(int64_t tasks)
 {
 	struct rig *r = bench_open(KIND_16, BENCH_FAST);
-	double cpu, mock_cpu, s;
+	double cpu, mock_cpu, submit_cpu, poll_cpu, s;
 	int64_t us;
 
 	rig_start(r);
@@ -34,17 +35,39 @@ bench_life(int64_t tasks)
 	    "payonce.generation_task WHERE status = 'SUCCEEDED'");
 	cpu = life_cpu_s(r, r->hosts[0].pid);
 	mock_cpu = life_cpu_s(r, r->mock_pid);
+	submit_cpu = life_workers_s(r, "image submit");
+	poll_cpu = life_workers_s(r, "image poll");
 	us = bench_drain(r, "image", tasks);
 	s = (double)us / 1e6;
 	cpu = life_cpu_s(r, r->hosts[0].pid) - cpu;
 	mock_cpu = life_cpu_s(r, r->mock_pid) - mock_cpu;
+	submit_cpu = life_workers_s(r, "image submit") - submit_cpu;
+	poll_cpu = life_workers_s(r, "image poll") - poll_cpu;
 	bench_print("whole lives, 16 slots", "%.0f tasks/s (%lld in %.2f s)",
 	    (double)tasks / s, (long long)tasks, s);
-	bench_print("  processor time per task", "supervisor %.2f ms, mock "
-	    "%.2f ms", cpu * 1000 / (double)tasks,
+	bench_print("  processor time per task: supervisor, submit, poll, mock",
+	    "%.2f, %.2f, %.2f, %.2f ms", cpu * 1000 / (double)tasks,
+	    submit_cpu * 1000 / (double)tasks,
+	    poll_cpu * 1000 / (double)tasks,
 	    mock_cpu * 1000 / (double)tasks);
 	bench_print("  round trips to the database per task", "%.2f",
 	    (double)life_round_trips(r) / (double)(tasks + 64));
+	bench_print("  milliseconds of a life: claim to mark, to id, to "
+	    "result, to end", "%s", rig_sql(r, "SELECT format('%%s, %%s, "
+	    "%%s, %%s', "
+	    "round(avg(extract(epoch FROM m.at - c.at) * 1000), 1), "
+	    "round(avg(extract(epoch FROM a.at - m.at) * 1000), 1), "
+	    "round(avg(extract(epoch FROM s.at - a.at) * 1000), 1), "
+	    "round(avg(extract(epoch FROM d.at - s.at) * 1000), 1)) "
+	    "FROM payonce.task_event c "
+	    "JOIN payonce.task_event m ON m.task_id = c.task_id AND m.reason "
+	    "= 'marked' "
+	    "JOIN payonce.task_event a ON a.task_id = c.task_id AND a.reason "
+	    "= 'accepted' "
+	    "JOIN payonce.task_event s ON s.task_id = c.task_id AND s.reason "
+	    "= 'result_saved' "
+	    "JOIN payonce.task_event d ON d.task_id = c.task_id AND d.reason "
+	    "= 'done' WHERE c.reason = 'claimed' AND c.task_id > 64"));
 	rig_close(&r);
 }
 
@@ -97,6 +120,18 @@ life_cpu_s(struct rig *r, pid_t pid)
 	    "%*u %*u %lu %lu", &user, &sys) != 2)
 		RIG_FAIL(r, "/proc/%d/stat is not understood", (int)pid);
 	return (double)(user + sys) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double
+life_workers_s(struct rig *r, const char *word)
+{
+	pid_t pids[64];
+	size_t i, n = rig_list_workers(r, word, pids, 64);
+	double sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += life_cpu_s(r, pids[i]);
+	return sum;
 }
 
 /* SIGUSR1 makes the supervisor tell its counters. */
