@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -91,6 +92,51 @@ take_lock(struct sandbox *sb)
 	return rc == 0 ? 0 : EXIT_CODE_FAILED;
 }
 
+static int
+is_empty_folder(const char *path, bool *ret)
+{
+	DIR			*d = opendir(path);
+	const struct dirent	*e;
+
+	if (d == NULL)
+		return PO_EIO;
+	errno = 0;
+	while ((e = readdir(d)) != NULL)
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			break;
+	if (e == NULL && errno != 0) {
+		(void)closedir(d);
+		return PO_EIO;
+	}
+	*ret = e == NULL;
+	return closedir(d) == -1 ? PO_EIO : 0;
+}
+
+/*
+ * The folder gets another owner and is closed to everybody else: that must
+ * never befall /etc or somebody's home, only a new folder or our own.
+ */
+static int
+check_folder(struct sandbox *sb)
+{
+	char	*path = files_path(sb, "sandbox.lock");
+	bool	 is_ours, is_empty;
+
+	if (path == NULL)
+		return EXIT_CODE_FAILED;
+	is_ours = access(path, F_OK) == 0;
+	mem_free(path);
+	if (is_ours)
+		return 0;
+	if (is_empty_folder(sb->dir, &is_empty) != 0)
+		return fail_errno(sb, sb->dir);
+	if (is_empty)
+		return 0;
+	cli_fail(sb->cli, "name a new folder, such as /tmp/payonce", "%s has "
+	    "files in it and is no sandbox; nothing was touched", sb->dir);
+	return EXIT_CODE_FAILED;
+}
+
 /* Two folders up to an existing one may be missing; ours is private. */
 static int
 make_folder(struct sandbox *sb, const char *dir)
@@ -150,7 +196,7 @@ files_prepare(struct sandbox *sb, const char *dir)
 	size_t				 i;
 	int				 rc;
 
-	if ((rc = make_folder(sb, dir)) != 0)
+	if ((rc = make_folder(sb, dir)) != 0 || (rc = check_folder(sb)) != 0)
 		return rc;
 	if (geteuid() == 0 && (rc = give_up_root(sb)) != 0)
 		return rc;

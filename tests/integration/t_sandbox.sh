@@ -93,6 +93,18 @@ is 'the status of a second sandbox' $? 1
 checks=$((checks + 1))
 grep -q 'another sandbox runs' "$top/second" || fail "$(cat "$top/second")"
 
+# A folder of somebody else's is left alone: owner, mode and content.
+mkdir "$top/other"
+chmod 755 "$top/other"
+: >"$top/other/file"
+was=$(stat -c '%u %a' "$top/other")
+"$bin" sandbox "$top/other" >"$top/third" 2>&1
+is 'the status in a foreign folder' $? 1
+is 'the foreign folder' "$(stat -c '%u %a' "$top/other")" "$was"
+is 'its content' "$(ls "$top/other")" file
+checks=$((checks + 1))
+grep -q 'next: name a new folder' "$top/third" || fail "$(cat "$top/third")"
+
 # Stopped in order: supervisor, mock, database.
 super=$(cat "$dir/run/payonced.pid")
 pg=$(head -n 1 "$dir/pg/postmaster.pid")
