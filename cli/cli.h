@@ -167,8 +167,8 @@ const char	*words_status_parse(const char *word);
 /* words_money(): "$0.03", "1.20 EUR"; "" for no amount. */
 void	 words_money(const char *amount, const char *currency, char *ret,
 	    size_t cap);
-/* words_reason() is a sentence for a machine word, or NULL. */
-const char	*words_reason(const char *reason);
+/* words_reason() is a sentence for a machine word (or NULL), or NULL. */
+const char	*words_reason(const char *status, const char *reason);
 /* words_is_ended(): nothing will happen by itself any more. */
 bool	 words_is_ended(const char *status);
 /* words_quote() makes a word safe to paste into a shell; caller frees. */

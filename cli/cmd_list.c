@@ -26,7 +26,7 @@ what_cell(struct table *t, const PGresult *res, int row)
 	const char	*reason = db_text(res, row, "reason");
 	const char	*detail = db_text(res, row, "detail");
 	const char	*status = db_text(res, row, "status");
-	const char	*words = reason != NULL ? words_reason(reason) : NULL;
+	const char	*words = words_reason(status, reason);
 
 	if (percent != NULL && !words_is_ended(status))
 		table_cellf(t, COLOUR_NONE, "%s %% done", percent);

@@ -22,7 +22,8 @@ parked_entry(const struct cli *cli, const PGresult *res, int row)
 {
 	const char	*reason = db_text(res, row, "reason");
 	const char	*detail = db_text(res, row, "detail");
-	const char	*words = reason != NULL ? words_reason(reason) : NULL;
+	const char	*words = words_reason("OUTCOME_UNKNOWN",
+	    reason);
 	const char	*model = db_text(res, row, "model");
 	char		 ago[32], money[64];
 

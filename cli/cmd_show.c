@@ -30,7 +30,9 @@ static const char	row_sql[] =
     "p.status WHEN 'OUTCOME_UNKNOWN' THEN 'parked' ELSE lower(p.status::text)"
     " END || ')', ', ' ORDER BY d.ord) FROM payonce.task_dep d "
     "JOIN payonce.generation_task p ON p.id = d.parent "
-    "WHERE d.child = t.id) AS parents_text "
+    "WHERE d.child = t.id) AS parents_text, "
+    "(SELECT h.reason FROM payonce.kind_hold h WHERE h.kind = t.kind) "
+    "AS hold_reason "
     "FROM payonce.generation_task t WHERE t.id = $1::bigint";
 
 static const char	past_sql[] =
@@ -106,6 +108,7 @@ outlook(const struct cli *cli, const PGresult *res)
 {
 	const char	*status = db_text(res, 0, "status_text");
 	const char	*owner = db_text(res, 0, "lease_owner");
+	const char	*hold = db_text(res, 0, "hold_reason");
 	int64_t		 due = db_i64(res, 0, "due_s", 0);
 	int64_t		 lease = db_i64(res, 0, "lease_s", 0);
 	char		 span[32], text[512] = "";
@@ -114,6 +117,9 @@ outlook(const struct cli *cli, const PGresult *res)
 		words_span(due, span, sizeof(span));
 		(void)snprintf(text, sizeof(text), "not before %s from now",
 		    span);
+	} else if (strcmp(status, "PENDING") == 0 && hold != NULL) {
+		(void)snprintf(text, sizeof(text), "waits: its kind is held "
+		    "(%s); `payonce status` shows the way back", hold);
 	} else if (strcmp(status, "PENDING") == 0) {
 		(void)snprintf(text, sizeof(text), "waits for a free place");
 	} else if (owner != NULL) {
@@ -191,6 +197,7 @@ show_text(const struct cli *cli, const PGresult *res, const PGresult *past,
 {
 	const char	*status = db_text(res, 0, "status_text");
 	const char	*reason = db_text(res, 0, "reason");
+	const char	*words = words_reason(status, reason);
 	bool		 is_parked = strcmp(status, "OUTCOME_UNKNOWN") == 0;
 	int		 rc;
 
@@ -198,8 +205,7 @@ show_text(const struct cli *cli, const PGresult *res, const PGresult *past,
 	past_attempts(cli, past);
 	outlook(cli, res);
 	if (is_parked || strcmp(status, "FAILED") == 0) {
-		fact(cli, "why", reason != NULL && words_reason(reason) !=
-		    NULL ? words_reason(reason) : reason);
+		fact(cli, "why", words != NULL ? words : reason);
 		fact(cli, "", db_text(res, 0, "detail"));
 	}
 	fact(cli, "result", db_text(res, 0, "result"));
@@ -227,6 +233,7 @@ show_json(const PGresult *res, const PGresult *past, const PGresult *events)
 		json_object_object_del(o, "marked_text");
 		json_object_object_del(o, "created_text");
 		json_object_object_del(o, "parents_text");
+		json_object_object_del(o, "hold_reason");
 		(void)json_object_object_add(o, "past_attempts",
 		    rows_array(past));
 		(void)json_object_object_add(o, "events", rows_array(events));

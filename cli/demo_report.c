@@ -183,7 +183,7 @@ report_parked(const struct demo *d, const PGresult *res)
 			    colour_on(cli, COLOUR_YELLOW),
 			    colour_off(cli, COLOUR_YELLOW));
 		reason = db_text(res, i, "reason");
-		words = reason != NULL ? words_reason(reason) : NULL;
+		words = words_reason(status, reason);
 		head = mem_printf("#%s %s: ", db_text(res, i, "id"),
 		    db_text(res, i, "kind"));
 		if (head != NULL)

@@ -67,10 +67,15 @@ static const struct reason reasons[] = {
 };
 
 const char *
-words_reason(const char *reason)
+words_reason(const char *status, const char *reason)
 {
 	size_t	 i;
 
+	if (reason == NULL)
+		return NULL;
+	/* parked under the same word: then the status proved nothing */
+	if (strcmp(status, "FAILED") == 0 && strncmp(reason, "http_", 5) == 0)
+		return "The provider refused the request.";
 	/* http_503 and the like share one sentence */
 	if (strncmp(reason, "http_", 5) == 0)
 		reason = "http_";

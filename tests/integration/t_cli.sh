@@ -300,6 +300,8 @@ out 'release image'
 out 'pending of kind image, which no living host serves'
 run 0 status --json
 json
+run 0 show "$a"
+out 'its kind is held (operator)'
 lines 1
 is 'the hold' "$(field kinds.1.hold_detail)" 'ann: too dear'
 run 0 release image --json
