@@ -198,6 +198,7 @@ int	cmd_cancel(struct cli *, int, char **);
 int	cmd_cost(struct cli *, int, char **);
 int	cmd_enqueue(struct cli *, int, char **);
 int	cmd_hold(struct cli *, int, char **);
+bool	kind_is_served(struct cli *, const char *kind);	/* by a living host */
 int	cmd_list(struct cli *, int, char **);
 int	cmd_migrate(struct cli *, int, char **);
 int	cmd_parked(struct cli *, int, char **);

@@ -164,16 +164,9 @@ read_ids(const struct cli *cli, const char *list, char **ret)
 static void
 warn_unserved(struct cli *cli, const char *kind)
 {
-	const char	*params[] = { kind };
-	PGresult	*res;
-
-	res = db_try(cli,
-	    "SELECT 1 FROM payonce.host WHERE seen_at > now() - "
-	    "interval '150 seconds' AND kinds ? $1", 1, params);
-	if (PQresultStatus(res) == PGRES_TUPLES_OK && PQntuples(res) == 0)
+	if (!kind_is_served(cli, kind))
 		(void)fprintf(stderr, "payonce: note: no living host serves "
 		    "the kind %s; the task waits until one does\n", kind);
-	PQclear(res);
 }
 
 static int

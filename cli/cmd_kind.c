@@ -22,6 +22,21 @@ who_am_i(void)
 	return pw != NULL ? pw->pw_name : "unknown";
 }
 
+/* True as well when the database does not say. */
+bool
+kind_is_served(struct cli *cli, const char *kind)
+{
+	const char	*params[] = { kind };
+	PGresult	*res = db_try(cli,
+	    "SELECT 1 FROM payonce.host WHERE seen_at > now() - "
+	    "interval '150 seconds' AND kinds ? $1", 1, params);
+	bool		 is_served = PQresultStatus(res) != PGRES_TUPLES_OK ||
+	    PQntuples(res) > 0;
+
+	PQclear(res);
+	return is_served;
+}
+
 int
 cmd_cancel(struct cli *cli, int argc, char **argv)
 {
@@ -57,7 +72,8 @@ cmd_cancel(struct cli *cli, int argc, char **argv)
 		cli_fail(cli, "let it end; its result is kept",
 		    "task %s was sent already and will be billed", argv[0]);
 	} else if (strcmp(answer, "ended") == 0) {
-		cli_fail(cli, NULL, "task %s has ended already", argv[0]);
+		cli_fail(cli, "`payonce show ID` tells how", "task %s has "
+		    "ended already", argv[0]);
 	} else {
 		cli_fail(cli, NULL, "task %s: %s", argv[0], answer);
 	}
@@ -86,6 +102,9 @@ cmd_hold(struct cli *cli, int argc, char **argv)
 	    "$3::text)", 3, params)) == NULL)
 		return EXIT_CODE_FAILED;
 	PQclear(res);
+	if (!kind_is_served(cli, argv[0]))
+		(void)fprintf(stderr, "payonce: note: no living host serves "
+		    "the kind %s: see that it is spelled right\n", argv[0]);
 	if (!cli->is_json)
 		(void)printf("%s is held: nothing new is claimed; what is in "
 		    "flight goes on\n  back: payonce release %s\n", argv[0],

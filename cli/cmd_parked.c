@@ -102,6 +102,10 @@ check_decision(struct cli *cli, const char *action, const struct decision *d)
 	if (d->cost != NULL && num_decimal_check(d->cost) != 0)
 		return cli_usage(cli, "--cost must be an amount such as 0.03, "
 		    "not \"%s\"", d->cost);
+	if (d->currency != NULL && (strlen(d->currency) != 3 ||
+	    strspn(d->currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 3))
+		return cli_usage(cli, "--currency must be three capital "
+		    "letters such as USD, not \"%s\"", d->currency);
 	return 0;
 }
 

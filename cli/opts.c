@@ -191,7 +191,9 @@ opts_i64(const struct cli *cli, const char *what, const char *text,
 
 	if (rc == 0)
 		return true;
-	if (rc == PO_ERANGE)
+	if (rc == PO_ERANGE && text[0] != '0' && strlen(text) > 18)
+		(void)cli_usage(cli, "%s is too large: %s", what, text);
+	else if (rc == PO_ERANGE)
 		(void)cli_usage(cli, "%s is %s, but the least is %lld", what,
 		    text, (long long)min);
 	else

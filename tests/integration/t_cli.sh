@@ -116,6 +116,10 @@ run 2 resolve 1 succeeded --actor a --note b --result '{}' --cost 1e5
 err 'cost must be an amount'
 run 2 hold image
 err 'note is missing'
+run 2 resolve 1 failed --actor a --note n --cost 1 --currency dollars
+err 'three capital'
+run 2 show 99999999999999999999
+err 'too large'
 run 0 help list
 out 'usage: payonce list'
 run 0 list --help
@@ -291,8 +295,13 @@ json
 is 'the new status' "$(field status)" SUBMITTED
 
 # --- hold, release, status ------------------------------------------------
+run 0 hold imagr --note 'a typing error'
+err 'no living host serves the kind imagr'
+run 0 release imagr
 run 0 hold image --note 'too dear' --actor ann
 out 'payonce release image'
+run 0 show "$a"
+out 'its kind is held (operator)'
 run 0 status
 out '^image .*HELD'
 out 'ann: too dear'
@@ -300,8 +309,6 @@ out 'release image'
 out 'pending of kind image, which no living host serves'
 run 0 status --json
 json
-run 0 show "$a"
-out 'its kind is held (operator)'
 lines 1
 is 'the hold' "$(field kinds.1.hold_detail)" 'ann: too dear'
 run 0 release image --json
