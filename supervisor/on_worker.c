@@ -191,6 +191,9 @@ on_progress(struct child *c, const struct frame *f)
 	err = on_take_words(&text, m.note);
 	if (err != 0)
 		return err;
+	/* one bad key must not buy what nobody can fetch */
+	if (m.is_account && c->pool->role == ROLE_POLL)
+		hold_kind_set(c->super, t->kind, "account", text);
 	if (m.permille >= 0)
 		t->permille = m.permille > 1000 ? 1000 : (int)m.permille;
 	else

@@ -136,7 +136,7 @@ poll_act(struct poll_task *t, struct poll_verdict *v)
 			(void)snprintf(note, sizeof(note), "the provider "
 			    "refuses our key: %.500s", v->error != NULL ?
 			    v->error : "no reason given");
-			report_progress(t->p->w, &t->job, -1, note);
+			report_account(t->p->w, &t->job, note);
 		}
 		poll_missed(t, "the key is refused", v->retry_after_ms);
 		break;

@@ -17,6 +17,8 @@
 #include "common/text.h"
 
 static struct mp_bytes	report_clip(const char *, size_t max);
+static void		report_note(struct worker *, const struct job *,
+			    int permille, const char *note, bool is_account);
 static void		report_sent(struct worker *, const struct job *,
 			    const char *name, int rc);
 
@@ -55,11 +57,25 @@ void
 report_progress(struct worker *w, const struct job *j, int permille,
     const char *note)
 {
+	report_note(w, j, permille, note, false);
+}
+
+void
+report_account(struct worker *w, const struct job *j, const char *note)
+{
+	report_note(w, j, -1, note, true);
+}
+
+static void
+report_note(struct worker *w, const struct job *j, int permille,
+    const char *note, bool is_account)
+{
 	const struct msg_progress m = {
 		.task = j->task,
 		.attempt = j->attempt,
 		.permille = permille,
 		.note = report_clip(note, LIM_TEXT),
+		.is_account = is_account,
 	};
 
 	REPORT(w, j, progress, &m);

@@ -138,6 +138,8 @@ void	report_submitted(struct worker *, const struct job *,
 	    const struct submit_verdict *);
 void	report_progress(struct worker *, const struct job *, int permille,
 	    const char *note);
+/* report_account() is a note that also holds the kind. */
+void	report_account(struct worker *, const struct job *, const char *note);
 void	report_result(struct worker *, const struct job *, const char *result,
 	    size_t len, const char *cost, const char *currency,
 	    int64_t fetch_within_ms);

@@ -15,6 +15,7 @@ suite_programs = \
 	tests/integration/check_database \
 	tests/integration/check_exec \
 	tests/integration/check_hostile \
+	tests/integration/check_hostile_hold \
 	tests/integration/check_hostile_poll \
 	tests/integration/check_paid \
 	tests/integration/check_signals \
@@ -50,6 +51,10 @@ tests_integration_check_hostile_poll_SOURCES = \
 	tests/integration/check_hostile_poll.c
 tests_integration_check_hostile_poll_CFLAGS = $(suite_cflags)
 tests_integration_check_hostile_poll_LDADD = $(LIBS_SUITE)
+tests_integration_check_hostile_hold_SOURCES = \
+	tests/integration/check_hostile_hold.c
+tests_integration_check_hostile_hold_CFLAGS = $(suite_cflags)
+tests_integration_check_hostile_hold_LDADD = $(LIBS_SUITE)
 tests_integration_check_paid_SOURCES = tests/integration/check_paid.c
 tests_integration_check_paid_CFLAGS = $(suite_cflags)
 tests_integration_check_paid_LDADD = $(LIBS_SUITE)

@@ -172,8 +172,16 @@ rawd_connection(struct rawd *d, int fd)
 {
 	const struct rawd_script *s;
 	char path[RAWD_PATH];
+	char first;
 	long i;
 
+	if (recv(fd, &first, 1, MSG_PEEK) != 1)
+		return;
+	if (first < 'A' || first > 'Z') {
+		/* a TLS hello, say: answered as plain servers do */
+		(void)rawd_write(d, fd, "HTTP/1.1 400 Bad Request\r\n\r\n");
+		return;
+	}
 	if (!rawd_peek_path(fd, path, sizeof(path)) ||
 	    (s = rawd_find(d, path)) == NULL)
 		return;
