@@ -16,6 +16,7 @@
 	"kind image { provider = fal model = \"fal-ai/flux/dev\" "	\
 	"concurrency = 16 submit_workers = 16 }\n"
 
+static void	life_run(int64_t tasks, int in_flight);
 static double	life_cpu_s(struct rig *, pid_t);
 static double	life_workers_s(struct rig *, const char *word);
 static int64_t	life_round_trips(struct rig *);
@@ -23,7 +24,16 @@ static int64_t	life_round_trips(struct rig *);
 void
 bench_life(int64_t tasks)
 {
-	struct rig *r = bench_open(KIND_16, BENCH_FAST);
+	life_run(tasks, 16);
+	life_run(tasks, 64);
+}
+
+static void
+life_run(int64_t tasks, int in_flight)
+{
+	struct rig *r = bench_open(rig_printf("kind image { provider = fal "
+	    "model = \"fal-ai/flux/dev\" concurrency = %d submit_workers = "
+	    "16 }\n", in_flight), BENCH_FAST);
 	double cpu, mock_cpu, submit_cpu, poll_cpu, s;
 	int64_t us;
 
@@ -43,7 +53,8 @@ bench_life(int64_t tasks)
 	mock_cpu = life_cpu_s(r, r->mock_pid) - mock_cpu;
 	submit_cpu = life_workers_s(r, "image submit") - submit_cpu;
 	poll_cpu = life_workers_s(r, "image poll") - poll_cpu;
-	bench_print("whole lives, 16 slots", "%.0f tasks/s (%lld in %.2f s)",
+	bench_print(rig_printf("whole lives, 16 submit workers, %d in flight",
+	    in_flight), "%.0f tasks/s (%lld in %.2f s)",
 	    (double)tasks / s, (long long)tasks, s);
 	bench_print("  processor time per task: supervisor, submit, poll, mock",
 	    "%.2f, %.2f, %.2f, %.2f ms", cpu * 1000 / (double)tasks,
