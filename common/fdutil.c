@@ -148,7 +148,10 @@ fd_mkdir_p(const char *path, mode_t mode)
 		errno = len == 0 ? ENOENT : ENAMETOOLONG;
 		return PO_EIO;
 	}
-	for (i = 1; i <= len; i++) {
+	/* Mostly the folders above are there. */
+	if (mkdir(path, mode) == 0)
+		return 0;
+	for (i = errno == ENOENT ? 1 : len; i <= len; i++) {
 		if (path[i] != '/' && path[i] != '\0')
 			continue;
 		memcpy(part, path, i);
