@@ -1,11 +1,12 @@
 /*
- * db.c - who sends what on which connection, and who hears the answer.
+ * db.c - the connections together, and who hears an answer.
  *
- * Owns the connections, the queues and the calls.  A batch whose connection
- * broke goes back to the front and is sent again: every transition is safe
- * to repeat under the same token.  The mark is too, with one difference: the
- * repetition may find the row marked by the first sending and lose; then the
- * worker is told MARK_REFUSED and proves that nothing left.
+ * Owns the connections, the queues and the calls; db_send.c sends them.  A
+ * batch whose connection broke goes back to the front and is sent again:
+ * every transition is safe to repeat under the same token.  The mark is too,
+ * with one difference: the repetition may find the row marked by the first
+ * sending and lose; then the worker is told MARK_REFUSED and proves that
+ * nothing left.
  */
 #include "supervisor/db.h"
 
@@ -20,6 +21,15 @@
 #include "supervisor/db_conn.h"
 #include "supervisor/supervisor.h"
 
+/* Every event is followed by a turn, which sends. */
+static void
+on_gather(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;	/* a timer has none */
+	(void)what;
+	(void)arg;
+}
+
 int
 db_new(struct super *super, struct db **ret)
 {
@@ -31,6 +41,9 @@ db_new(struct super *super, struct db **ret)
 	db->super = super;
 	db_queues_init(&db->queues);
 	TAILQ_INIT(&db->calls);
+	db->ev_gather = evtimer_new(super->base, on_gather, db);
+	if (db->ev_gather == NULL)
+		err = PO_ENOMEM;
 	for (i = 0; i <= DB_CONNS && err == 0; i++)
 		err = conn_init(&db->conns[i], db, i);
 	if (err != 0) {
@@ -58,6 +71,8 @@ db_free(struct db **dbp)
 		TAILQ_REMOVE(&db->calls, c, link);
 		db_call_free(&c);
 	}
+	if (db->ev_gather != NULL)
+		event_free(db->ev_gather);
 	mem_free(db);
 	*dbp = NULL;
 }
@@ -77,18 +92,6 @@ db_queues(struct db *db)
 	return &db->queues;
 }
 
-void
-db_call_send(struct db *db, struct db_call **cp,
-    void (*fn)(struct super *, enum db_outcome, PGresult *, void *), void *arg)
-{
-	struct db_call *c = *cp;
-
-	*cp = NULL;
-	c->fn = fn;
-	c->arg = arg;
-	TAILQ_INSERT_TAIL(&db->calls, c, link);
-}
-
 static void
 task_told(struct task *t, enum tevent ev, void *arg)
 {
@@ -97,56 +100,6 @@ task_told(struct task *t, enum tevent ev, void *arg)
 	if (ev == TE_D_WON && t->state == TS_MARKING)
 		t->row.is_marked = true;
 	task_event(&super->env, t, ev);
-}
-
-static void
-send_batch(struct db_conn *c, enum db_op op)
-{
-	struct db *db = c->db;
-	struct super *super = db->super;
-
-	db_take(&db->queues, op, &c->batch);
-	if (db_op_build(super, &c->batch, &c->statement) != 0) {
-		log_warnx("database: no memory for a batch of %s",
-		    db_op_name(op));
-		db_call_clear(&c->statement);
-		db_later(&db->queues, &c->batch, mono_now());
-		return;
-	}
-	super->stats.batches[op]++;
-	super->stats.items[op] += c->batch.count;
-	/* A failure has called db_on_lost(), which gives the batch back. */
-	if (conn_send(c, c->statement.sql, c->statement.nparams,
-	    c->statement.params) == 0) {
-		if (op == OP_MARK)
-			INJECT("super.marking");
-	}
-}
-
-void
-db_send_all(struct db *db)
-{
-	struct mono now = mono_now();
-	enum db_op op = OP_NONE;
-	int i = 0;
-
-	for (i = 0; i < DB_CONNS; i++) {
-		struct db_conn *c = &db->conns[i];
-
-		if (c->state != CONN_IDLE)
-			continue;
-		op = db_pick(&db->queues, now);
-		/* Calls are few; only a mark or a record goes before them. */
-		if (!TAILQ_EMPTY(&db->calls) && op != OP_MARK &&
-		    op != OP_RECORD) {
-			c->call = TAILQ_FIRST(&db->calls);
-			TAILQ_REMOVE(&db->calls, c->call, link);
-			(void)conn_send(c, c->call->sql, c->call->nparams,
-			    c->call->params);	/* lost: db_on_lost() */
-		} else if (op != OP_NONE) {
-			send_batch(c, op);
-		}
-	}
 }
 
 /* The connection is given up for a silence; nobody knows what happened. */

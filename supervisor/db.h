@@ -21,6 +21,8 @@
 #define DB_CONNS	2		/* that work; one more listens */
 #define DB_BATCH_MAX	500		/* tasks in one statement */
 #define DB_BATCH_BYTES	(8u << 20)	/* of results in one statement */
+#define DB_GATHER_MS	5		/* while another connection works */
+#define DB_GATHER_MAX	16		/* as many tasks do not wait for it */
 #define DB_PARAMS_MAX	16
 #define DB_ANSWER_MS	30000		/* a silent connection is dead */
 
@@ -55,6 +57,8 @@ void	 db_queues_init(struct db_queues *);
 void	 db_push(struct db_queues *, enum db_op, struct task *);
 /* db_pick() is the op to send next, OP_NONE: nothing may go now. */
 enum db_op	db_pick(const struct db_queues *, struct mono now);
+/* db_is_ripe(): what the op's queue has is worth a second connection. */
+bool	 db_is_ripe(const struct db_queues *, enum db_op, struct mono now);
 /* db_take() moves the first tasks of the op's queue into the batch. */
 void	 db_take(struct db_queues *, enum db_op, struct db_batch *);
 /* db_give_back() puts a batch back to the front, in its old order. */
@@ -93,6 +97,7 @@ enum db_outcome {
 /* One statement with its own callback. */
 struct db_call {
 	TAILQ_ENTRY(db_call)	 link;
+	struct mono		 since;		/* it waits since then */
 	const char		*name;
 	const char		*sql;
 	int			 nparams;
@@ -109,8 +114,6 @@ struct db;
 int	 db_new(struct super *, struct db **ret);
 void	 db_free(struct db **);
 void	 db_start(struct db *);
-/* db_send_all() gives every free connection something to do. */
-void	 db_send_all(struct db *);
 void	 db_check(struct db *);		/* at the tick: deadlines */
 bool	 db_is_up(const struct db *);
 bool	 db_is_quiet(const struct db *);	/* nothing queued, in flight */
@@ -121,6 +124,13 @@ size_t	 db_describe(struct db *, char *buf, size_t cap);
 
 /* db_conn.c: struct db_conn, see db_conn.h */
 
+/* db_send.c */
+/* db_send_all() gives every free connection something to do. */
+void	 db_send_all(struct db *);
+void	 db_call_send(struct db *, struct db_call **,
+	    void (*fn)(struct super *, enum db_outcome, PGresult *, void *),
+	    void *arg);
+
 /* db_call.c */
 struct db_call	*db_call_new(const char *name, const char *sql);
 void	 db_call_free(struct db_call **);
@@ -128,9 +138,6 @@ void	 db_call_free(struct db_call **);
 void	 db_call_add(struct db_call *, char *text);
 int	 db_call_add_text(struct db_call *, const char *);
 int	 db_call_add_i64(struct db_call *, int64_t);
-void	 db_call_send(struct db *, struct db_call **,
-	    void (*fn)(struct super *, enum db_outcome, PGresult *, void *),
-	    void *arg);
 enum db_outcome	db_classify(const PGresult *);
 
 /* db_ops.c */

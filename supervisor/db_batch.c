@@ -83,6 +83,15 @@ db_pick(const struct db_queues *qs, struct mono now)
 	return best;
 }
 
+bool
+db_is_ripe(const struct db_queues *qs, enum db_op op, struct mono now)
+{
+	const struct db_queue *q = &qs->q[op];
+
+	return q->count >= DB_GATHER_MAX || q->singly > 0 ||
+	    mono_diff_ms(now, q->since) >= DB_GATHER_MS;
+}
+
 static size_t
 task_bytes(const struct task *t)
 {

@@ -41,6 +41,7 @@ struct db {
 	struct db_queues	 queues;
 	struct db_call_list	 calls;
 	struct db_conn		 conns[DB_CONNS + 1];
+	struct event		*ev_gather;	/* ends a wait for company */
 	bool			 was_up;
 	char			 sqlstate[6];
 };

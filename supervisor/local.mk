@@ -19,6 +19,7 @@ libsupervisor_a_SOURCES = \
 	supervisor/db_conn.c \
 	supervisor/db_conn.h \
 	supervisor/db_ops.c \
+	supervisor/db_send.c \
 	supervisor/hold.c \
 	supervisor/hold.h \
 	supervisor/hold_kind.c \

@@ -267,6 +267,27 @@ START_TEST(server_that_cannot_now_gets_time)
 }
 END_TEST
 
+START_TEST(few_tasks_wait_for_company)
+{
+	struct mono now = mono_now();
+	int i = 0;
+
+	make(DB_GATHER_MAX);
+	db_push(&queues, OP_MARK, tasks[0]);
+	queues.q[OP_MARK].since = now;
+	ck_assert(!db_is_ripe(&queues, OP_MARK, now));
+	ck_assert(!db_is_ripe(&queues, OP_MARK,
+	    mono_add_ms(now, DB_GATHER_MS - 1)));
+	ck_assert(db_is_ripe(&queues, OP_MARK,
+	    mono_add_ms(now, DB_GATHER_MS)));
+	for (i = 1; i < DB_GATHER_MAX; i++) {
+		ck_assert(!db_is_ripe(&queues, OP_MARK, now));
+		db_push(&queues, OP_MARK, tasks[i]);
+	}
+	ck_assert(db_is_ripe(&queues, OP_MARK, now));
+}
+END_TEST
+
 START_TEST(second_write_is_a_bug)
 {
 	make(1);
@@ -332,6 +353,7 @@ main(void)
 	tcase_add_test(tc, batch_has_a_byte_limit);
 	tcase_add_test(tc, mark_goes_first_but_starves_nobody);
 	tcase_add_test(tc, server_that_cannot_now_gets_time);
+	tcase_add_test(tc, few_tasks_wait_for_company);
 	tcase_add_test_raise_signal(tc, second_write_is_a_bug, 6);
 	tcase_add_test(tc, arrays);
 	tcase_add_test(tc, full_buffer_is_an_error);
