@@ -68,11 +68,10 @@ artifact_write(struct artifact_file *f, const void *data, size_t len)
 }
 
 int
-artifact_commit(struct artifact_file *f, const char *said,
+artifact_seal(struct artifact_file *f, const char *said,
     struct artifact_facts *ret)
 {
 	const char *type = artifact_type(said, f->head, f->head_len);
-	int rc = PO_ENOMEM;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->bytes = f->bytes;
@@ -80,16 +79,47 @@ artifact_commit(struct artifact_file *f, const char *said,
 	if ((ret->type = mem_strdup(type)) == NULL ||
 	    (ret->path = mem_printf("%s/%zu.%s", f->dir, f->number,
 	    artifact_extension(type))) == NULL)
-		goto fail;
-	rc = PO_EIO;
-	if (fsync(f->fd) == -1 || rename(f->tmp, ret->path) == -1 ||
-	    fd_sync_dir(f->dir) < 0)
-		goto fail;
-	artifact_forget(f);
+		return PO_ENOMEM;
 	return 0;
-fail:
-	artifact_facts_done(ret);
-	artifact_abort(f);
+}
+
+int
+artifact_sync_fd(const struct artifact_file *f)
+{
+	return f->fd;
+}
+
+int
+artifact_synced(struct artifact_file *f, const struct artifact_facts *facts)
+{
+	if (f->tmp == NULL) {
+		artifact_forget(f);
+		return 0;
+	}
+	if (rename(f->tmp, facts->path) == -1)
+		return PO_EIO;
+	mem_free(f->tmp);
+	f->tmp = NULL;
+	fd_close(&f->fd);
+	f->fd = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return f->fd == -1 ? PO_EIO : 1;
+}
+
+int
+artifact_commit(struct artifact_file *f, const char *said,
+    struct artifact_facts *ret)
+{
+	int rc = artifact_seal(f, said, ret);
+
+	if (rc == 0)
+		rc = 1;
+	while (rc > 0)
+		rc = fsync(artifact_sync_fd(f)) == -1 ? PO_EIO :
+		    artifact_synced(f, ret);
+	if (rc < 0) {
+		artifact_facts_done(ret);
+		artifact_abort(f);
+	}
 	return rc;
 }
 

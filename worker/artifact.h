@@ -17,7 +17,7 @@
 struct artifact_file {
 	int	 fd;		/* -1: not open */
 	char	*dir;
-	char	*tmp;
+	char	*tmp;		/* NULL: renamed, fd is the folder's */
 	size_t	 number;
 	int64_t	 bytes;
 	int64_t	 max;		/* 0: no limit */
@@ -43,9 +43,17 @@ int	 artifact_open(struct artifact_file *, const char *state_dir,
 /* 0, PO_ERANGE (over max) or PO_EIO */
 int	 artifact_write(struct artifact_file *, const void *, size_t);
 /*
- * artifact_commit() makes it durable under its last name: fsync, rename,
- * fsync of the folder.  type: what the sender said, or NULL.
+ * artifact_seal() ends the writing and fills the facts.  Then, until
+ * artifact_synced() returns 0: fsync of artifact_sync_fd(), and tell it here.
+ * It renames in between: 1 (the folder is next), 0 (durable under its last
+ * name) or PO_EIO.  On an error the caller aborts and frees the facts.
+ * type: what the sender said, or NULL.
  */
+int	 artifact_seal(struct artifact_file *, const char *type,
+	    struct artifact_facts *ret);
+int	 artifact_sync_fd(const struct artifact_file *);
+int	 artifact_synced(struct artifact_file *, const struct artifact_facts *);
+/* artifact_commit() is all of it, and waits. */
 int	 artifact_commit(struct artifact_file *, const char *type,
 	    struct artifact_facts *ret);
 void	 artifact_abort(struct artifact_file *);

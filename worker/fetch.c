@@ -1,64 +1,26 @@
 /*
  * fetch.c - the artifacts of one saved result, one after another, to disk.
  *
- * Owns the list, the file that is being written and its one request.  Never
- * says that a task failed: what cannot be had is listed as lost, because the
- * result itself is paid for and saved.  Follows only URLs that the provider's
- * file allows, each redirect checked anew.
+ * Owns the list.  Never says that a task failed: what cannot be had is listed
+ * as lost, because the result itself is paid for and saved.
  */
-#include "worker/fetch.h"
+#include "worker/fetch_parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "worker/artifact.h"
 #include "worker/result.h"
 
-#define FETCH_REDIRECTS	5u
-#define FETCH_TRIES	8u
 #define FETCH_DELAY_MS	1000	/* doubled each time */
 #define FETCH_DELAY_MAX	60000
 #define FETCH_LIST_MAX	(900u << 10)
 
-struct fetch {
-	struct worker		*w;
-	struct http		*http;
-	const struct job	*job;
-	void			(*on_step)(void *, enum fetch_event);
-	void			*arg;
-	struct artifact		*list;
-	size_t			 count;
-	size_t			 at;		/* the one in work */
-	unsigned int		 tries;
-	unsigned int		 redirects;
-	bool			 is_reminted;
-	char			*url;		/* of the request that runs */
-	int			 write_error;	/* PO_E* of the file */
-	struct artifact_file	 file;
-	struct http_call	 call;
-	struct buf		 entries;	/* "[...", without the end */
-	char			*text;		/* the list with its end */
-};
-
 static enum fetch_event fetch_inline(struct fetch *, enum artifact_code,
 		    const char *text, const char *type);
 static enum fetch_event fetch_data_url(struct fetch *, const char *url);
-static enum fetch_event fetch_url(struct fetch *, const char *url);
-static enum fetch_event fetch_keep(struct fetch *,
-		    const struct artifact_facts *, const char *url,
-		    const char *lost);
-static enum fetch_event fetch_lost(struct fetch *, const char *url,
-		    const char *why);
-static enum fetch_event fetch_later(struct fetch *, const char *why);
-static int	fetch_on_data(void *, const void *, size_t);
-static void	fetch_on_done(struct http_call *, void *);
-static enum fetch_event fetch_judge(struct fetch *);
-static enum fetch_event fetch_redirect(struct fetch *);
-static enum fetch_event fetch_commit(struct fetch *);
 static void	fetch_free_list(struct fetch *);
 
 int
@@ -66,9 +28,11 @@ fetch_new(struct worker *w, struct http *http, const struct job *job,
     struct poll_verdict *v, void (*on_step)(void *, enum fetch_event),
     void *arg, struct fetch **ret)
 {
-	struct fetch *f = mem_alloc(sizeof(*f));
+	struct fetch *f = NULL;
 
-	if (f == NULL)
+	if (w->flush == NULL && flush_new(w->base, &w->flush) < 0)
+		return PO_ENOMEM;
+	if ((f = mem_alloc(sizeof(*f))) == NULL)
 		return PO_ENOMEM;
 	f->w = w;
 	f->http = http;
@@ -97,7 +61,9 @@ fetch_free(struct fetch **fp)
 	if (f == NULL)
 		return;
 	http_cancel(&f->call);
+	flush_forget(&f->flush);
 	artifact_abort(&f->file);
+	artifact_facts_done(&f->facts);
 	fetch_free_list(f);
 	buf_done(&f->entries);
 	mem_free(f->url);
@@ -207,49 +173,7 @@ fetch_data_url(struct fetch *f, const char *url)
 	return fetch_inline(f, ARTIFACT_BASE64, comma + 1, type);
 }
 
-static enum fetch_event
-fetch_url(struct fetch *f, const char *url)
-{
-	struct task_context ctx;
-	struct request request;
-	char *error = NULL, *copy = mem_strdup(url);
-	bool with_key = false;
-	int rc = 0;
-
-	memset(&request, 0, sizeof(request));
-	mem_free(f->url);
-	f->url = copy;
-	if (copy == NULL)
-		return fetch_later(f, "out of memory");
-	if (provider_check_url(f->w->provider, copy, &with_key) < 0)
-		return fetch_lost(f, copy, "host not allowed");
-	job_context(f->job, f->w, &ctx);
-	rc = provider_build_download(f->w->provider, &ctx, copy, &request,
-	    &error);
-	if (rc == PO_EINVAL) {
-		mem_free(error);
-		return fetch_lost(f, copy, "not a usable URL");
-	}
-	mem_free(error);
-	if (rc == 0)
-		rc = artifact_open(&f->file, f->w->state_dir, f->job->task,
-		    f->job->attempt, f->at, f->w->max_artifact);
-	f->write_error = 0;
-	f->call.on_data = fetch_on_data;
-	f->call.on_done = fetch_on_done;
-	f->call.arg = f;
-	if (rc == 0)
-		rc = http_start(f->http, HTTP_DOWNLOAD, &request, &f->call);
-	request_done(&request);
-	if (rc < 0) {
-		artifact_abort(&f->file);
-		return fetch_later(f, po_strerror(rc));
-	}
-	return FETCH_BUSY;
-}
-
-/* fetch_keep() takes the facts over and goes on to the next artifact. */
-static enum fetch_event
+enum fetch_event
 fetch_keep(struct fetch *f, const struct artifact_facts *facts,
     const char *url, const char *lost)
 {
@@ -270,7 +194,7 @@ fetch_keep(struct fetch *f, const struct artifact_facts *facts,
 	return FETCH_MORE;
 }
 
-static enum fetch_event
+enum fetch_event
 fetch_lost(struct fetch *f, const char *url, const char *why)
 {
 	log_warnx("task=%llu artifact %zu is lost: %s; its URL stays in the "
@@ -279,7 +203,7 @@ fetch_lost(struct fetch *f, const char *url, const char *why)
 }
 
 /* What is wrong here may pass: a full disk, a lost connection. */
-static enum fetch_event
+enum fetch_event
 fetch_later(struct fetch *f, const char *why)
 {
 	f->tries++;
@@ -288,95 +212,6 @@ fetch_later(struct fetch *f, const char *why)
 		log_info("task=%llu artifact %zu: %s, trying again",
 		    (unsigned long long)f->job->task, f->at, why);
 	return FETCH_LATER;
-}
-
-static int
-fetch_on_data(void *arg, const void *data, size_t len)
-{
-	struct fetch *f = arg;
-
-	f->write_error = artifact_write(&f->file, data, len);
-	return f->write_error;
-}
-
-static void
-fetch_on_done(struct http_call *c, void *arg)
-{
-	struct fetch *f = arg;
-	enum fetch_event event = fetch_judge(f);
-
-	(void)c;
-	if (event != FETCH_BUSY)
-		f->on_step(f->arg, event);	/* may free f */
-}
-
-static enum fetch_event
-fetch_judge(struct fetch *f)
-{
-	const int status = f->call.status;
-	const CURLcode code = f->call.code;
-	char why[LIM_WORD];
-
-	if (code == CURLE_OK && status >= 200 && status <= 299 &&
-	    f->file.bytes > 0)
-		return fetch_commit(f);
-	artifact_abort(&f->file);
-	if (code == CURLE_OK && (status == 301 || status == 302 ||
-	    status == 303 || status == 307 || status == 308))
-		return fetch_redirect(f);
-	http_call_done(&f->call);
-	if (f->write_error == PO_ERANGE)
-		return fetch_lost(f, f->url, "too big");
-	if (f->write_error < 0)
-		return fetch_later(f, po_strerror(f->write_error));
-	if (code != CURLE_OK)
-		(void)snprintf(why, sizeof(why), "%s",
-		    curl_easy_strerror(code));
-	else
-		(void)snprintf(why, sizeof(why), "http %d%s", status,
-		    status >= 200 && status <= 299 ? " and no bytes" : "");
-	if (code == CURLE_OK && (status == 403 || status == 404 ||
-	    status == 410)) {
-		if (!f->is_reminted)
-			return FETCH_REMINT;
-		return fetch_lost(f, f->url, why);
-	}
-	if (f->tries + 1 >= FETCH_TRIES)
-		return fetch_lost(f, f->url, why);
-	return fetch_later(f, why);
-}
-
-static enum fetch_event
-fetch_redirect(struct fetch *f)
-{
-	const char *where = http_header(&f->call, "Location");
-	enum fetch_event event = FETCH_MORE;
-	char *url = NULL;
-
-	if (where == NULL || ++f->redirects > FETCH_REDIRECTS ||
-	    url_resolve(f->url, where, &url) < 0) {
-		http_call_done(&f->call);
-		return fetch_lost(f, f->url, where == NULL ?
-		    "redirect to nowhere" : "too many redirects");
-	}
-	http_call_done(&f->call);
-	event = fetch_url(f, url);
-	mem_free(url);
-	return event;
-}
-
-static enum fetch_event
-fetch_commit(struct fetch *f)
-{
-	struct artifact_facts facts;
-	int rc = 0;
-
-	rc = artifact_commit(&f->file, http_header(&f->call, "Content-Type"),
-	    &facts);
-	http_call_done(&f->call);
-	if (rc < 0)
-		return fetch_later(f, po_strerror(rc));
-	return fetch_keep(f, &facts, f->list[f->at].value, NULL);
 }
 
 static void

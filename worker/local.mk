@@ -17,6 +17,10 @@ libworker_a_SOURCES = \
 	worker/exec_tree.c \
 	worker/fetch.c \
 	worker/fetch.h \
+	worker/fetch_parts.h \
+	worker/fetch_url.c \
+	worker/flush.c \
+	worker/flush.h \
 	worker/gate.c \
 	worker/http.c \
 	worker/http.h \

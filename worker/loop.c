@@ -17,6 +17,7 @@
 #include "common/err.h"
 #include "common/exitcodes.h"
 #include "common/log.h"
+#include "worker/flush.h"
 
 #define LOOP_TITLE_MAX	128
 
@@ -50,6 +51,7 @@ loop_run(struct worker *w)
 		log_warnx("event loop failed");
 	if (w->is_ready)
 		w->ops->stop(w);
+	flush_free(&w->flush);
 	event_free(w->ev_read);
 	event_free(w->ev_write);
 	event_free(w->ev_beat);

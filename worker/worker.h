@@ -15,6 +15,7 @@
 
 struct event;
 struct event_base;
+struct flush;
 struct worker;
 
 /*
@@ -58,6 +59,7 @@ struct worker {
 
 	struct chan		 *chan;
 	struct event_base	 *base;
+	struct flush		 *flush;	/* NULL until it is needed */
 	struct event		 *ev_read;
 	struct event		 *ev_write;
 	struct event		 *ev_beat;

@@ -111,6 +111,7 @@ endif
 WORKER_UNIT = \
 	tests/unit/check_artifact \
 	tests/unit/check_deadman \
+	tests/unit/check_flush \
 	tests/unit/check_gate \
 	tests/unit/check_outcome
 WORKER_UNIT_CFLAGS = $(WORKER_CFLAGS) $(CHECK_CFLAGS)
@@ -123,6 +124,8 @@ tests_unit_check_artifact_CFLAGS = $(WORKER_UNIT_CFLAGS)
 tests_unit_check_artifact_LDADD = $(WORKER_UNIT_LIBS)
 tests_unit_check_deadman_CFLAGS = $(WORKER_UNIT_CFLAGS)
 tests_unit_check_deadman_LDADD = $(WORKER_UNIT_LIBS)
+tests_unit_check_flush_CFLAGS = $(WORKER_UNIT_CFLAGS)
+tests_unit_check_flush_LDADD = $(WORKER_UNIT_LIBS)
 tests_unit_check_gate_CFLAGS = $(WORKER_UNIT_CFLAGS)
 tests_unit_check_gate_LDADD = $(WORKER_UNIT_LIBS)
 tests_unit_check_outcome_CFLAGS = $(WORKER_UNIT_CFLAGS)
