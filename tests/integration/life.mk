@@ -10,6 +10,7 @@ suite_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(PQ_CFLAGS)
 
 suite_programs = \
 	tests/integration/check_cancel \
+	tests/integration/check_cases \
 	tests/integration/check_confine \
 	tests/integration/check_crash \
 	tests/integration/check_database \
@@ -26,6 +27,9 @@ TESTS += $(suite_programs)
 tests_integration_check_cancel_SOURCES = tests/integration/check_cancel.c
 tests_integration_check_cancel_CFLAGS = $(suite_cflags)
 tests_integration_check_cancel_LDADD = $(LIBS_SUITE)
+tests_integration_check_cases_SOURCES = tests/integration/check_cases.c
+tests_integration_check_cases_CFLAGS = $(suite_cflags)
+tests_integration_check_cases_LDADD = $(LIBS_SUITE)
 tests_integration_check_confine_SOURCES = tests/integration/check_confine.c
 tests_integration_check_confine_CFLAGS = $(suite_cflags)
 tests_integration_check_confine_LDADD = $(LIBS_SUITE)

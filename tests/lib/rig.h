@@ -53,6 +53,7 @@ struct rig {
 	const char	*database;	/* NULL: conninfo */
 	const char	*worker;	/* NULL: the one that was built */
 	const char	*kinds;		/* NULL: the default kinds */
+	const char	*fal_base;	/* NULL: the mock itself */
 	const char	*fal_poll;	/* NULL: quick polls */
 	const char	*fal_more;	/* more overrides of provider fal */
 	int		 latency_ms;	/* of a generation, by default */

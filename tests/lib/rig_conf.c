@@ -24,7 +24,7 @@
 
 #define PROVIDER							\
 	"provider %s {\n"						\
-	"  base = \"http://127.0.0.1:%d/%s\"\n"				\
+	"  base = \"%s\"\n"						\
 	"  header = {'Authorization: %s {key}', "			\
 	"'X-Payonce-Task: {task}.{attempt}'}\n"				\
 	"  key_hosts = {\"127.0.0.1:%d\"}\n"				\
@@ -35,8 +35,9 @@
 	"}\n"
 #define QUICK	"interval = 0.02 interval_max = 0.1"
 
+static char	*conf_base(struct rig *, const char *path);
 static char	*conf_provider(struct rig *, const char *name,
-		    const char *path, const char *scheme, const char *poll,
+		    const char *base, const char *scheme, const char *poll,
 		    const char *more);
 
 void
@@ -62,9 +63,10 @@ rig_write_conf(struct rig *r, int host)
 	    rig_printf("%s/payonce-worker", rig_builddir()),
 	    geteuid() == 0 ? "user = \"nobody\"\n" : "",
 	    rig_srcdir(),
-	    conf_provider(r, "fal", "fal", "Key", r->fal_poll, r->fal_more),
-	    conf_provider(r, "replicate", "replicate/v1", "Bearer", NULL,
-	    NULL),
+	    conf_provider(r, "fal", r->fal_base != NULL ? r->fal_base :
+	    conf_base(r, "fal"), "Key", r->fal_poll, r->fal_more),
+	    conf_provider(r, "replicate", conf_base(r, "replicate/v1"),
+	    "Bearer", NULL, NULL),
 	    r->kinds != NULL ? r->kinds :
 	    rig_printf(DEFAULT_KINDS, rig_srcdir()));
 	rig_write_file(r, h->conf, text, 0644);
@@ -92,10 +94,16 @@ rig_write_file(struct rig *r, const char *path, const char *text, mode_t mode)
 }
 
 static char *
-conf_provider(struct rig *r, const char *name, const char *path,
+conf_base(struct rig *r, const char *path)
+{
+	return rig_printf("http://127.0.0.1:%d/%s", r->mock_port, path);
+}
+
+static char *
+conf_provider(struct rig *r, const char *name, const char *base,
     const char *scheme, const char *poll, const char *more)
 {
-	return rig_printf(PROVIDER, name, r->mock_port, path, scheme,
+	return rig_printf(PROVIDER, name, base, scheme,
 	    r->mock_port, r->mock_port, poll != NULL ? poll : QUICK,
 	    more != NULL ? more : "");
 }
