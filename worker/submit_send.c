@@ -112,7 +112,11 @@ submit_intent(struct submit *s)
 	int rc = 0;
 
 	submit_fill_facts(s, RECEIPT_INTENT, NULL, NULL);
-	rc = receipt_open(s->w->state_dir, &s->facts, &s->receipt);
+	/* The row allows the same request again: a silence is no obstacle. */
+	if (s->job.mode == ASSIGN_RESEND)
+		rc = receipt_reopen(s->w->state_dir, &s->facts, &s->receipt);
+	else
+		rc = receipt_open(s->w->state_dir, &s->facts, &s->receipt);
 	if (rc == 0)
 		return 0;
 	s->receipt = NULL;

@@ -381,73 +381,6 @@ START_TEST(test_mark_times_out_with_the_lease)
 }
 END_TEST
 
-/* The mark is on the row already: the same request, without asking. */
-START_TEST(test_resend)
-{
-	struct frame f;
-
-	boss_begin(&boss, ROLE_SUBMIT, mock.port);
-	boss_assign(&boss, 1, ASSIGN_RESEND, "{}");
-	boss_expect(&boss, MSG_SUBMITTED, &f);
-	ck_assert_int_eq(mock_summary(&mock, "posts"), 1);
-}
-END_TEST
-
-/* A refused resend is no word about the request before it. */
-START_TEST(test_resend_refused)
-{
-	struct frame f;
-
-	boss_begin(&boss, ROLE_SUBMIT, mock.port);
-	boss_assign(&boss, 1, ASSIGN_RESEND,
-	    "{\"mock\":{\"submit\":\"status:429\"}}");
-	boss_expect(&boss, MSG_REJECTED, &f);
-	boss_die(&boss);
-	boss_expect_exit(&boss, EXIT_CODE_ORPHAN);
-	expect_receipt(1, RECEIPT_INTENT);
-}
-END_TEST
-
-START_TEST(test_receipt_unwritable)
-{
-	char path[160];
-	int fd = -1;
-
-	boss_init(&boss, ROLE_SUBMIT);
-	(void)snprintf(path, sizeof(path), "%s/receipts", boss.state_dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	ck_assert_int_ge(fd, 0);
-	fd_close(&fd);
-	boss_start(&boss);
-	boss_setup(&boss, mock.port);
-	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
-	expect_unsent("receipt_unwritable", 0);
-}
-END_TEST
-
-START_TEST(test_receipt_says_sent)
-{
-	struct msg_unknown m;
-	struct frame f;
-
-	boss_begin(&boss, ROLE_SUBMIT, mock.port);
-	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
-	boss_marked(&boss, 1);
-	boss_expect(&boss, MSG_SUBMITTED, &f);
-	boss_die(&boss);
-	boss_expect_exit(&boss, EXIT_CODE_ORPHAN);
-	/* the database forgot it; the file did not */
-	boss_start(&boss);
-	boss_setup(&boss, mock.port);
-	boss_assign(&boss, 1, ASSIGN_SUBMIT, "{}");
-	boss_expect(&boss, MSG_UNKNOWN, &f);
-	ck_assert_int_eq(msg_unpack_unknown(f.body, f.len, &m), 0);
-	ck_assert(boss_is(m.reason, "receipt_exists"));
-	ck_assert(!m.is_provider);
-	ck_assert_int_eq(mock_summary(&mock, "posts"), 1);
-}
-END_TEST
-
 START_TEST(test_bad_input)
 {
 	struct msg_rejected m;
@@ -486,10 +419,6 @@ main(void)
 	tcase_add_test(tc, test_dead_man);
 	tcase_add_test(tc, test_renewed_and_beating);
 	tcase_add_test(tc, test_mark_times_out_with_the_lease);
-	tcase_add_test(tc, test_resend);
-	tcase_add_test(tc, test_resend_refused);
-	tcase_add_test(tc, test_receipt_unwritable);
-	tcase_add_test(tc, test_receipt_says_sent);
 	tcase_add_test(tc, test_bad_input);
 	suite_add_tcase(s, tc);
 	return suite_run(s);

@@ -65,6 +65,7 @@ WORKER_TESTS = \
 	tests/integration/check_worker_confine \
 	tests/integration/check_worker_exec \
 	tests/integration/check_worker_poll \
+	tests/integration/check_worker_receipt \
 	tests/integration/check_worker_submit
 BOSS = tests/integration/boss.c tests/integration/boss.h \
 	tests/lib/mock.c tests/lib/mock.h
@@ -83,6 +84,10 @@ tests_integration_check_worker_submit_SOURCES = \
 	tests/integration/check_worker_submit.c $(BOSS)
 tests_integration_check_worker_submit_CFLAGS = $(WORKER_TEST_CFLAGS)
 tests_integration_check_worker_submit_LDADD = $(WORKER_TEST_LIBS)
+tests_integration_check_worker_receipt_SOURCES = \
+	tests/integration/check_worker_receipt.c $(BOSS)
+tests_integration_check_worker_receipt_CFLAGS = $(WORKER_TEST_CFLAGS)
+tests_integration_check_worker_receipt_LDADD = $(WORKER_TEST_LIBS)
 tests_integration_check_worker_poll_SOURCES = \
 	tests/integration/check_worker_poll.c $(BOSS)
 tests_integration_check_worker_poll_CFLAGS = $(WORKER_TEST_CFLAGS) $(MD_CFLAGS)
