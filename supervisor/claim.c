@@ -80,21 +80,6 @@ arrays_add(struct claim_arrays *a, const struct kind *k, unsigned int room)
 }
 
 static int
-arrays_steal(struct db_call *c, struct buf *b)
-{
-	size_t len = 0;
-	char *text = NULL;
-
-	if (array_close(b) != 0)
-		return PO_ENOMEM;
-	text = buf_steal(b, &len);
-	if (text == NULL)
-		return PO_ENOMEM;
-	db_call_add(c, text);
-	return 0;
-}
-
-static int
 claim_build(struct super *super, struct db_call *c)
 {
 	struct buf *list[4];
@@ -127,7 +112,7 @@ claim_build(struct super *super, struct db_call *c)
 		err = db_call_add_text(c, super->owner);
 	for (i = 0; i < 4; i++) {
 		if (err == 0)
-			err = arrays_steal(c, list[i]);
+			err = db_call_add_array(c, list[i]);
 		buf_done(list[i]);
 	}
 	if (err == 0)
@@ -333,7 +318,7 @@ due_ask(struct super *super)
 			err = array_put_text(&b, k->name);
 	}
 	if (err == 0)
-		err = arrays_steal(c, &b);
+		err = db_call_add_array(c, &b);
 	buf_done(&b);
 	if (err != 0) {
 		db_call_free(&c);

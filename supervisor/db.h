@@ -138,6 +138,8 @@ void	 db_call_free(struct db_call **);
 void	 db_call_add(struct db_call *, char *text);
 int	 db_call_add_text(struct db_call *, const char *);
 int	 db_call_add_i64(struct db_call *, int64_t);
+/* db_call_add_array() closes the array and takes its text. */
+int	 db_call_add_array(struct db_call *, struct buf *);
 enum db_outcome	db_classify(const PGresult *);
 
 /* db_ops.c */

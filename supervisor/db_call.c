@@ -68,6 +68,21 @@ db_call_add_text(struct db_call *c, const char *s)
 }
 
 int
+db_call_add_array(struct db_call *c, struct buf *b)
+{
+	size_t len = 0;
+	char *text = NULL;
+
+	if (array_close(b) != 0)
+		return PO_ENOMEM;
+	text = buf_steal(b, &len);
+	if (text == NULL)
+		return PO_ENOMEM;
+	db_call_add(c, text);
+	return 0;
+}
+
+int
 db_call_add_i64(struct db_call *c, int64_t v)
 {
 	char *s = mem_printf("%lld", (long long)v);

@@ -192,8 +192,6 @@ add_array(struct db_call *c, const struct super *s,
 {
 	struct buf b;
 	const struct task *t = NULL;
-	char *text = NULL;
-	size_t len = 0;
 	int err = 0;
 
 	buf_init(&b, ARRAY_MAX);
@@ -203,14 +201,7 @@ add_array(struct db_call *c, const struct super *s,
 			err = put_value(&b, col, s, t);
 	}
 	if (err == 0)
-		err = array_close(&b);
-	if (err == 0) {
-		text = buf_steal(&b, &len);
-		if (text != NULL)
-			db_call_add(c, text);
-		else
-			err = PO_ENOMEM;
-	}
+		err = db_call_add_array(c, &b);
 	buf_done(&b);
 	return err;
 }

@@ -48,21 +48,6 @@ progress_put(struct buf *b, struct task *t)
 	return err;
 }
 
-static int
-progress_add(struct db_call *c, struct buf *b)
-{
-	size_t len = 0;
-	char *text = NULL;
-
-	if (array_close(b) != 0)
-		return PO_ENOMEM;
-	text = buf_steal(b, &len);
-	if (text == NULL)
-		return PO_ENOMEM;
-	db_call_add(c, text);
-	return 0;
-}
-
 void
 progress_run(struct super *super)
 {
@@ -98,7 +83,7 @@ progress_run(struct super *super)
 	}
 	for (i = 0; i < 4; i++) {
 		if (err == 0)
-			err = progress_add(c, &b[i]);
+			err = db_call_add_array(c, &b[i]);
 		buf_done(&b[i]);
 	}
 	if (err == 0)

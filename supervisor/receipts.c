@@ -163,8 +163,7 @@ static int
 send_round(struct round *r)
 {
 	struct super *super = r->super;
-	size_t i = 0, len = 0;
-	char *text = NULL;
+	size_t i = 0;
 
 	r->call = db_call_new("apply receipts", "select * from "
 	    "payonce.apply_receipts($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
@@ -174,12 +173,8 @@ send_round(struct round *r)
 	if (db_call_add_text(r->call, super->owner) != 0)
 		return PO_ENOMEM;
 	for (i = 0; i < 13; i++) {
-		if (array_close(&r->columns[i]) != 0)
+		if (db_call_add_array(r->call, &r->columns[i]) != 0)
 			return PO_ENOMEM;
-		text = buf_steal(&r->columns[i], &len);
-		if (text == NULL)
-			return PO_ENOMEM;
-		db_call_add(r->call, text);
 	}
 	super->is_applying = true;
 	db_call_send(super->db, &r->call, on_applied, r);

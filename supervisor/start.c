@@ -178,8 +178,6 @@ expire_unknown(struct super *super)
 	struct db_call *c = NULL;
 	struct task *t = NULL;
 	struct buf ids;
-	size_t len = 0;
-	char *text = NULL;
 	int err = 0;
 
 	if (mono_is_before(mono_now(), super->next_check))
@@ -195,17 +193,14 @@ expire_unknown(struct super *super)
 			err = array_put_i64(&ids, t->id);
 	}
 	if (err == 0)
-		err = array_close(&ids);
-	if (err == 0)
 		err = db_call_add_text(c, super->owner);
 	if (err == 0)
-		text = buf_steal(&ids, &len);
+		err = db_call_add_array(c, &ids);
 	buf_done(&ids);
-	if (text == NULL) {
+	if (err != 0) {
 		db_call_free(&c);
 		return;
 	}
-	db_call_add(c, text);
 	super->is_expiring = true;
 	db_call_send(super->db, &c, on_expired, NULL);
 }
