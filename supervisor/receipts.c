@@ -217,3 +217,37 @@ receipts_apply(struct super *super, void (*fn)(struct super *, bool is_ok))
 	mem_free(r);
 	fn(super, err == 0);
 }
+
+struct damage {
+	char	*first;		/* path, or NULL */
+	size_t	 count;
+};
+
+static int
+on_damaged(const char *path, void *arg)
+{
+	struct damage *d = arg;
+
+	if (d->first == NULL && (d->first = mem_strdup(path)) == NULL)
+		return PO_ENOMEM;
+	d->count++;
+	return 0;
+}
+
+/* What is set aside is never applied: only a person can read it. */
+void
+receipts_report_damaged(struct super *super)
+{
+	struct damage d = { .first = NULL };
+	int err = receipt_scan_damaged(super->conf->state_dir, on_damaged, &d);
+
+	if (err != 0)
+		log_warnx("damaged receipts in %s cannot be listed: %s",
+		    super->conf->state_dir, po_strerror(err));
+	if (d.count > 0)
+		log_warnx("%zu damaged receipts were set aside, the first is "
+		    "%s: each may name a paid request; look what it says of "
+		    "its task, settle that, then remove the file",
+		    d.count, d.first);
+	mem_free(d.first);
+}

@@ -135,10 +135,12 @@ on_first_receipts(struct super *super, bool is_ok)
 {
 	/* Without receipts the answer comes within the same turn. */
 	loop_soon(super);
-	if (is_ok)
+	if (is_ok) {
 		super->is_applied = true;
-	else
+		receipts_report_damaged(super);
+	} else {
 		super->next_check = mono_add_ms(mono_now(), RETRY_MS);
+	}
 }
 
 static void

@@ -195,6 +195,7 @@ void	 recover_acknowledge(struct super *, const struct task *);
 /* receipts.c */
 void	 receipts_apply(struct super *,
 	    void (*fn)(struct super *, bool is_ok));
+void	 receipts_report_damaged(struct super *);
 
 /* renew.c */
 void	 renew_run(struct super *);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/integration/suite.h"
 
@@ -227,6 +228,29 @@ START_TEST(test_dead_idle_workers)
 }
 END_TEST
 
+/* A receipt that makes no sense is kept, told of once, and stops nothing. */
+START_TEST(test_damaged_receipt)
+{
+	char *dir;
+	int64_t task;
+
+	rig_allow(rig, "1 damaged receipts were set aside, the first is "
+	    ".*/receipts/damaged/7000\\.1");
+	rig_start(rig);
+	ck_assert_int_eq(rig_count_log(rig, "damaged"), 0);
+	rig_stop(rig);
+	dir = rig_printf("%s/receipts", rig->hosts[0].state_dir);
+	rig_write_file(rig, rig_printf("%s/open/7000.1", dir),
+	    "{\"v\":1,\"event\":\"intent\"}\n", 0640);
+	rig_start(rig);
+	task = rig_enqueue(rig, "image", NULL);
+	rig_wait_status(rig, task, "SUCCEEDED", 10000);
+	ck_assert_int_eq(rig_count_log(rig, "damaged receipts were set"), 1);
+	ck_assert_int_eq(access(rig_printf("%s/damaged/7000.1", dir), R_OK),
+	    0);
+}
+END_TEST
+
 static void
 signals_hup(const char *kinds)
 {
@@ -264,7 +288,7 @@ main(int argc, char **argv)
 		test_second_supervisor_is_refused, test_check_configuration,
 		test_usr1_logs_the_state, test_stopped_poll_worker,
 		test_stopped_submit_worker, test_stopped_supervisor,
-		test_dead_idle_workers,
+		test_dead_idle_workers, test_damaged_receipt,
 	};
 
 	return suite_run(argc, argv, "signals", tests, SUITE_COUNT(tests), 60);
