@@ -49,6 +49,7 @@ static const struct {
 static bool		 crash_is_wanted(const char *action, const char *point);
 static void		 crash_run(const struct fault *, const char *action);
 static void		 crash_check(const struct fault *, int64_t task);
+static void		 crash_wait_filed(int64_t task);
 static bool		 crash_names(const char *folder, const char *point);
 static bool		 crash_file_names(const char *path, const char *point);
 static void		 crash_check_folder(const char *folder);
@@ -178,6 +179,35 @@ crash_check(const struct fault *f, int64_t task)
 	free(bills);
 	if (is_parked)
 		ck_assert_str_ne(rig_reason(rig, task), "");
+	crash_wait_filed(task);
+}
+
+/*
+ * However it ended, its receipts leave the open folder, once nobody writes to
+ * them any more: else that folder grows for ever.
+ */
+static void
+crash_wait_filed(int64_t task)
+{
+	char *path = rig_printf("%s/receipts/open", rig->hosts[0].state_dir);
+	char *name = rig_printf("%lld.", (long long)task);
+	int64_t end = rig_now_ms() + END_MS;
+	struct dirent *de;
+	bool is_open = true;
+	DIR *dir;
+
+	while (is_open) {
+		if (rig_now_ms() >= end)
+			RIG_FAIL(rig, "a receipt of task %lld is still in %s",
+			    (long long)task, path);
+		rig_pause_ms(20);
+		is_open = false;
+		dir = opendir(path);
+		ck_assert_ptr_nonnull(dir);
+		while ((de = readdir(dir)) != NULL)
+			is_open |= strncmp(de->d_name, name, strlen(name)) == 0;
+		(void)closedir(dir);
+	}
 }
 
 static const struct fault *
