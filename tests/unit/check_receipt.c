@@ -422,6 +422,7 @@ main(void)
 	tcase_add_test(tc, test_closed_as_stored);
 	tcase_add_loop_test(tc, test_tries, 0,
 	    (int)(sizeof(tries) / sizeof(tries[0])));
+	tcase_set_timeout(tc, 30);	/* each line is fsynced */
 	tcase_add_test(tc, test_every_torn_line);
 	tcase_add_test(tc, test_foreign_places);
 	tcase_add_test(tc, test_lock);

@@ -243,6 +243,7 @@ main(void)
 	TCase *tc = tcase_create("scan");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 30);	/* each line is fsynced */
 	tcase_add_test(tc, test_scan);
 	tcase_add_test(tc, test_scan_damaged);
 	tcase_add_test(tc, test_acknowledge_in_scan);
