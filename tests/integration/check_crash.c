@@ -179,25 +179,33 @@ crash_check(const struct fault *f, int64_t task)
 	free(bills);
 	if (is_parked)
 		ck_assert_str_ne(rig_reason(rig, task), "");
-	crash_wait_filed(task);
+	/* an orphan may begin its receipt when the row has moved on already */
+	if (strcmp(f->action, "orphan") != 0)
+		crash_wait_filed(task);
 }
 
 /*
  * However it ended, its receipts leave the open folder, once nobody writes to
- * them any more: else that folder grows for ever.
+ * them any more: else that folder grows for ever.  A receipt that the row
+ * knows already has time until the next round, which a start brings nearer.
  */
 static void
 crash_wait_filed(int64_t task)
 {
 	char *path = rig_printf("%s/receipts/open", rig->hosts[0].state_dir);
 	char *name = rig_printf("%lld.", (long long)task);
-	int64_t end = rig_now_ms() + END_MS;
+	int64_t start = rig_now_ms();
 	struct dirent *de;
-	bool is_open = true;
+	bool is_open = true, is_restarted = false;
 	DIR *dir;
 
 	while (is_open) {
-		if (rig_now_ms() >= end)
+		if (!is_restarted && rig_now_ms() - start > 500) {
+			is_restarted = true;
+			rig_stop(rig);
+			rig_start(rig);
+		}
+		if (rig_now_ms() - start > END_MS)
 			RIG_FAIL(rig, "a receipt of task %lld is still in %s",
 			    (long long)task, path);
 		rig_pause_ms(20);
