@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/mono.h"
+#include "common/text.h"
 
 #define HTTP_POOL		64u	/* easy handles kept for reads */
 #define HTTP_CONNECTIONS	64L	/* kept alive */
@@ -176,6 +177,12 @@ http_answer(const struct http_call *c, struct answer *ret)
 }
 
 const char *
+http_error(const struct http_call *c)
+{
+	return c->error[0] != '\0' ? c->error : curl_easy_strerror(c->code);
+}
+
+const char *
 http_header(const struct http_call *c, const char *name)
 {
 	const char *text = (const char *)buf_head(&c->head), *found = NULL;
@@ -285,6 +292,7 @@ http_drain(struct http *h)
 		if (curl_easy_getinfo(c->easy, CURLINFO_RESPONSE_CODE,
 		    &status) == CURLE_OK)
 			c->status = (int)status;
+		text_clean(c->error, strlen(c->error));
 		http_release(c);	/* msg is gone from here */
 		c->on_done(c, c->arg);
 	}

@@ -47,6 +47,7 @@ struct http_call {
 	bool		 is_too_big;
 	struct buf	 body;
 	struct buf	 head;		/* "Name: value\0" ... */
+	char		 error[CURL_ERROR_SIZE];	/* see http_error() */
 
 	/* http.c's own */
 	struct http	*http;
@@ -75,6 +76,8 @@ void	 http_call_done(struct http_call *);
 unsigned int http_running(const struct http *);
 /* http_answer() borrows the call; mem_free(ret->headers).  0 or PO_ENOMEM. */
 int	 http_answer(const struct http_call *, struct answer *ret);
+/* http_error() says what failed; libcurl's own words where it has some. */
+const char	*http_error(const struct http_call *);
 /* http_header() is the value of the last header of that name, or NULL. */
 const char *http_header(const struct http_call *, const char *name);
 

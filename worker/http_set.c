@@ -66,6 +66,8 @@ http_set_common(struct http_call *c)
 	SET(e, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
 	SET(e, CURLOPT_CONNECTTIMEOUT_MS, HTTP_CONNECT_MS);
 	SET(e, CURLOPT_PRIVATE, (void *)c);
+	c->error[0] = '\0';
+	SET(e, CURLOPT_ERRORBUFFER, c->error);
 	SET(e, CURLOPT_WRITEFUNCTION, http_collect_body);
 	SET(e, CURLOPT_WRITEDATA, (void *)c);
 	SET(e, CURLOPT_HEADERFUNCTION, http_collect_head);

@@ -88,7 +88,7 @@ poll_on_answer(struct http_call *c, void *arg)
 		poll_act(t, &v);
 	} else
 		poll_missed(t, c->code != CURLE_OK ?
-		    curl_easy_strerror(c->code) : po_strerror(rc), -1);
+		    http_error(c) : po_strerror(rc), -1);
 	poll_verdict_done(&v);
 	http_call_done(c);
 	mem_free(c);

@@ -129,7 +129,7 @@ submit_apply(struct submit *s, const struct outcome *o)
 	switch (o->class) {
 	case OUTCOME_UNSENT:
 		submit_unsent(s, o->reason, s->call.code != CURLE_OK ?
-		    curl_easy_strerror(s->call.code) : NULL);
+		    http_error(&s->call) : NULL);
 		return;
 	case OUTCOME_ACCEPTED:
 		submit_fill_facts(s, RECEIPT_SUBMITTED, NULL, NULL);
@@ -185,7 +185,7 @@ submit_keep_excerpt(struct submit *s)
 		text_clean(body, strlen(body));
 	s->excerpt = mem_printf("http %d, %s%s%s", c->status,
 	    c->code == CURLE_OK ? "whole answer" :
-	    curl_easy_strerror(c->code), body != NULL ? ": " : "",
+	    http_error(c), body != NULL ? ": " : "",
 	    body != NULL ? body : "");
 	mem_free(body);
 }
