@@ -179,6 +179,37 @@ START_TEST(test_polls)
 }
 END_TEST
 
+/* The same with the shipped files: URLs at the mock's foreign host. */
+START_TEST(test_shipped_files_stay_home)
+{
+	static const char *const mocks[] = {
+		"\"submit\": \"foreign_url\"",
+		"\"poll\": [\"foreign_url\", \"foreign_url\"]",
+		"\"artifact\": \"foreign\"",
+		"\"artifact\": \"redirect_foreign\"",
+	};
+	char *summary = NULL;
+	size_t i;
+
+	rig->lenient_log = true;
+	rig_start(rig);
+	for (i = 0; i < SUITE_COUNT(mocks); i++) {
+		(void)rig_enqueue(rig, "image", rig_printf("{\"mock\": {%s}}",
+		    mocks[i]));
+		(void)rig_enqueue(rig, "pred", rig_printf("{\"mock\": {%s}}",
+		    mocks[i]));
+	}
+	rig_wait_sql(rig, 30000, "SELECT count(*) = 8 FROM "
+	    "payonce.generation_task WHERE status = 'SUCCEEDED'");
+	ck_assert_int_eq(rig_count_posts(rig, 0), 8);
+	ck_assert_int_eq(rig_count_charges(rig, 0), 8);
+	ck_assert_int_eq(rig_http(rig, "GET", "/_mock/summary", &summary),
+	    200);
+	ck_assert_msg(strstr(summary, "\"foreign\":0") != NULL &&
+	    strstr(summary, "\"foreign_keyed\":0") != NULL, "%s", summary);
+}
+END_TEST
+
 static int64_t
 poll_task(const char *row)
 {
@@ -196,7 +227,7 @@ poll_lost(const char *row)
 int
 main(int argc, char **argv)
 {
-	const TTest *tests[] = { test_polls };
+	const TTest *tests[] = { test_polls, test_shipped_files_stay_home };
 
 	return suite_run(argc, argv, "hostile_poll", tests,
 	    SUITE_COUNT(tests), 60);
