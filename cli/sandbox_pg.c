@@ -47,8 +47,15 @@ pg_make_cluster(struct sandbox *sb)
 		    mem_strdup("--locale=C.UTF-8"), NULL };
 	char	*rm[] = { mem_strdup("/bin/rm"), mem_strdup("-rf"), tmp, NULL };
 	int	 rc = 0;
-	size_t	 i;
+	size_t	 i, n = 0;
 
+	while (n < 6 && args[n] != NULL)
+		n++;
+	if (n < 6 || data == NULL || rm[0] == NULL || rm[1] == NULL) {
+		cli_fail(sb->cli, NULL, "out of memory");
+		rc = EXIT_CODE_FAILED;
+		goto out;
+	}
 	if (access(data, F_OK) == 0)
 		goto out;
 	if (access(tmp, F_OK) == 0)
@@ -60,7 +67,7 @@ pg_make_cluster(struct sandbox *sb)
 	else if (rename(tmp, data) == -1)
 		rc = fail(sb, strerror(errno), "initdb");
 out:
-	for (i = 1; args[i] != NULL; i++)
+	for (i = 1; i < 6; i++)
 		mem_free(args[i]);
 	mem_free(rm[0]);
 	mem_free(rm[1]);
