@@ -245,7 +245,7 @@ void		 task_set_state(struct task_env *, struct task *, enum tstate,
 	X(cancel_close) X(cancel_expire) X(kill) X(dequeue_release)	\
 	X(dequeue_expire) X(dequeue_close) X(watch) X(lost_end)		\
 	X(dead_unmark) X(lost_evidence) X(bad_write) X(bad_end)	\
-	X(resent_rejected) X(try_later)
+	X(resent_rejected) X(try_later) X(forgotten)
 #define TASK_ACT(name) void task_act_##name(struct task_env *, struct task *, \
 	enum tevent);
 TASK_ACTS(TASK_ACT)

@@ -9,6 +9,8 @@
 #include "common/log.h"
 #include "supervisor/task.h"
 
+#define FORGOTTEN_MS	60000
+
 /* A report without memory for its words is still a report. */
 static void
 say(struct task *t, const char *reason, const char *detail)
@@ -118,6 +120,19 @@ ACT(unsent)
 {
 	(void)ev;	/* only W_UNSENT */
 	t->report.is_unmark = true;
+	env->ports->release(env->arg, t);
+}
+
+/*
+ * A receipt of this attempt says that a request left, and the row knows
+ * nothing of it: the database has forgotten.  Nothing is sent, nothing is
+ * called failed; the task waits and says why, and the receipts that hold an
+ * id come to the row when the supervisor starts.
+ */
+ACT(forgotten)
+{
+	(void)ev;	/* only W_UNKNOWN */
+	t->report.delay_ms = FORGOTTEN_MS;
 	env->ports->release(env->arg, t);
 }
 

@@ -87,7 +87,7 @@ static const struct cell cells[TS_MAX][TE_MAX] = {
 		[TE_W_RESULT] = BAD, [TE_W_DONE] = BAD,
 		[TE_W_REJECTED] = GO(ENDING, rejected),
 		[TE_W_FAILED] = GO(ENDING, reject),
-		[TE_W_UNKNOWN] = BAD,
+		[TE_W_UNKNOWN] = GO(ENDING, forgotten),
 		[TE_W_UNSENT] = GO(ENDING, unsent),
 		[TE_DEAD] = GO(EXPIRING, expire),
 		[TE_LEASE_LOST] = GO(LOST, kill),

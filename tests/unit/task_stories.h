@@ -55,6 +55,10 @@ static const struct story stories[] = {
 	  .calls = "queue:submit submit reject tell_stored:final closed",
 	  .end = TS_CLOSED },
 	/* nothing sent */
+	{ .name = "a receipt knows more than the row", .events = "ROW_SUBMIT "
+	    "WORKER W_UNKNOWN D_WON",
+	  .calls = "queue:submit submit release tell_stored:final closed",
+	  .end = TS_CLOSED },
 	{ .name = "refused connection", .events = "ROW_SUBMIT WORKER W_UNSENT "
 	    "D_WON",
 	  .calls = "queue:submit submit release+unmark tell_stored:final "
