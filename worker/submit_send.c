@@ -7,6 +7,7 @@
  */
 #include "worker/submit.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,9 +110,12 @@ submit_build(struct submit *s, struct request *ret)
 static int
 submit_intent(struct submit *s)
 {
+	const char *why = NULL;
+	char *detail = NULL;
 	int rc = 0;
 
 	submit_fill_facts(s, RECEIPT_INTENT, NULL, NULL);
+	errno = 0;
 	/* The row allows the same request again: a silence is no obstacle. */
 	if (s->job.mode == ASSIGN_RESEND)
 		rc = receipt_reopen(s->w->state_dir, &s->facts, &s->receipt);
@@ -133,10 +137,13 @@ submit_intent(struct submit *s)
 		submit_reported(s);
 		return rc;
 	}
-	log_warn("task=%llu not sent: receipt in %s: %s",
-	    (unsigned long long)s->job.task, s->w->state_dir,
-	    po_strerror(rc));
-	submit_unsent(s, "receipt_unwritable", po_strerror(rc));
+	/* the person at the other end needs the disk's own word */
+	why = errno == 0 || rc != PO_EIO ? po_strerror(rc) : strerror(errno);
+	detail = mem_printf("%s/receipts: %s", s->w->state_dir, why);
+	log_warnx("task=%llu not sent: receipt in %s/receipts: %s",
+	    (unsigned long long)s->job.task, s->w->state_dir, why);
+	submit_unsent(s, "receipt_unwritable", detail);
+	mem_free(detail);
 	return rc;
 }
 

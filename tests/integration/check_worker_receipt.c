@@ -2,6 +2,7 @@
  * check_worker_receipt.c - a real submit worker that finds a receipt of its
  * attempt, or cannot write one: may the request leave?
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +102,7 @@ START_TEST(test_receipt_unwritable)
 {
 	struct msg_unsent m;
 	struct frame f;
-	char path[160];
+	char path[160], want[256];
 	int fd = -1;
 
 	boss_init(&boss, ROLE_SUBMIT);
@@ -116,6 +117,9 @@ START_TEST(test_receipt_unwritable)
 	ck_assert_int_eq(msg_unpack_unsent(f.body, f.len, &m), 0);
 	ck_assert_uint_eq(m.task, 1);
 	ck_assert(boss_is(m.reason, "receipt_unwritable"));
+	/* where, and the disk's own word */
+	(void)snprintf(want, sizeof(want), "%s: %s", path, strerror(ENOTDIR));
+	ck_assert(boss_is(m.detail, want));
 	ck_assert_int_eq(mock_summary(&mock, "posts"), 0);
 }
 END_TEST
