@@ -11,7 +11,8 @@ enum exit_code {
 	EXIT_CODE_FATAL = 10,	/* environment; the log says what to do */
 	EXIT_CODE_PROTO = 11,	/* worker: the supervisor spoke nonsense */
 	EXIT_CODE_ORPHAN = 12,	/* worker: the supervisor went away */
-	EXIT_CODE_CONFIG = 13	/* configuration refused */
+	EXIT_CODE_CONFIG = 13,	/* configuration refused */
+	EXIT_CODE_SECRET = 14	/* worker: no usable key of its provider */
 };
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "common/exitcodes.h"
 #include "common/log.h"
+#include "common/mem.h"
 #include "supervisor/supervisor.h"
 
 static const char *
@@ -32,6 +33,8 @@ exit_words(int code)
 	case EXIT_CODE_CONFIG:
 		return "its configuration is refused, or worker_path cannot "
 		    "be run";
+	case EXIT_CODE_SECRET:
+		return "it has no usable key of its provider";
 	default:
 		return "unknown code";
 	}
@@ -55,13 +58,29 @@ child_status_text(int status, char *buf, size_t cap)
 static enum death
 death_of(const struct child *c, enum cstate was, int status)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_CODE_CONFIG)
+	if (WIFEXITED(status) && (WEXITSTATUS(status) == EXIT_CODE_CONFIG ||
+	    WEXITSTATUS(status) == EXIT_CODE_SECRET))
 		return DEATH_CONFIG;
 	if (c->is_asked)
 		return DEATH_ASKED;
 	if (c->talk == C_STARTING || was == CS_STARTING)
 		return DEATH_EARLY;
 	return c->ndone > 0 ? DEATH_USEFUL : DEATH_USELESS;
+}
+
+/* Without a key nothing of the kind can be sent: an operator must see that. */
+static void
+hold_without_key(struct child *c)
+{
+	struct pool *p = c->pool;
+	char *path = conf_secret_path(c->super->conf, p->provider);
+	char *text = mem_printf("no usable key of provider %s: put it into %s, "
+	    "readable by its owner only, then reload", p->provider,
+	    path != NULL ? path : "secrets_dir");
+
+	hold_kind_set(c->super, p->kind, "account", text);
+	mem_free(text);
+	mem_free(path);
 }
 
 static void
@@ -96,6 +115,9 @@ child_reaped(struct child *c, int status)
 		    c->name, (long)c->pid, ntasks,
 		    child_status_text(status, text, sizeof(text)),
 		    delay_ms > 0 ? "; the next one is delayed" : "");
+	if (c->pool->provider != NULL && WIFEXITED(status) &&
+	    WEXITSTATUS(status) == EXIT_CODE_SECRET)
+		hold_without_key(c);
 	child_close(c);
 }
 

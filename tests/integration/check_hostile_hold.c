@@ -161,6 +161,31 @@ START_TEST(test_throttled)
 }
 END_TEST
 
+/* No key: nothing is sent, and the kind says what is missing and where. */
+START_TEST(test_no_key)
+{
+	static const struct hostile_row row =
+	    { .name = "nokey", .kind = "nokey", .head = RAW_ID("a") };
+	char path[256];
+	int64_t task = 0;
+
+	rig->kinds = KIND("nokey");
+	hostile_start(&rawd, &row, 1, NULL, 0);
+	(void)snprintf(path, sizeof(path), "%s/secrets/raw", rig->dir);
+	ck_assert_int_eq(unlink(path), 0);
+	task = hostile_enqueue(&row);
+	hold_wait_held("nokey", "account", path);
+	rig_wait_sql(rig, 5000, "SELECT status = 'PENDING' AND "
+	    "submit_started_at IS NULL FROM payonce.generation_task WHERE "
+	    "id = %lld", (long long)task);
+	ck_assert_int_eq(rawd_count(&rawd, "/s/nokey"), 0);
+	rig_write_file(rig, path, "mock-key\n", 0600);
+	ck_assert_int_eq(kill(rig->hosts[0].pid, SIGHUP), 0);
+	rig_wait_status(rig, task, "SUCCEEDED", 10000);
+	hostile_done(&rawd);
+}
+END_TEST
+
 #define NO_MONEY(word, code)						\
 	{ .path = "/s/" word, .head = RAW_JSON(code " No",		\
 	    "{\"error\":\"balance exhausted\"}"), .uses = 1 }
@@ -362,7 +387,7 @@ int
 main(int argc, char **argv)
 {
 	const TTest *tests[] = {
-		test_not_reached, test_throttled, test_account,
+		test_not_reached, test_throttled, test_no_key, test_account,
 		test_key_refused_at_the_poll, test_outage,
 	};
 

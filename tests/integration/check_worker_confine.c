@@ -90,7 +90,7 @@ START_TEST(test_loose_secret)
 	boss_init(&boss, ROLE_SUBMIT);
 	ck_assert_int_eq(chmod(boss.secret, 0644), 0);
 	boss_start(&boss);
-	boss_expect_exit(&boss, EXIT_CODE_FATAL);
+	boss_expect_exit(&boss, EXIT_CODE_SECRET);
 	ck_assert(boss_log_has(&boss, "others can read it"));
 }
 END_TEST
@@ -104,7 +104,7 @@ START_TEST(test_linked_secret)
 	ck_assert_int_eq(rename(boss.secret, real), 0);
 	ck_assert_int_eq(symlink(real, boss.secret), 0);
 	boss_start(&boss);
-	boss_expect_exit(&boss, EXIT_CODE_FATAL);
+	boss_expect_exit(&boss, EXIT_CODE_SECRET);
 }
 END_TEST
 
