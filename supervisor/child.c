@@ -107,6 +107,9 @@ child_drop_task(struct child *c, struct task *t)
 	TAILQ_REMOVE(&c->tasks, t, child_link);
 	t->child = NULL;
 	c->ntasks--;
+	/* room for one more, though the task may stay in flight for hours */
+	if (c->pool->role == ROLE_SUBMIT && c->pool->kind->has_more)
+		c->super->want_claim = true;
 	if (c->ntasks == 0)
 		child_event(c, CE_EMPTIED);
 }

@@ -166,6 +166,23 @@ START_TEST(test_breaker)
 END_TEST
 
 /* Nobody listens: never marked, never parked, done once somebody does. */
+/*
+ * A generation may take hours; its submit worker takes the next task at once,
+ * not at the next tick of a second (that would take 25 of them here).
+ */
+START_TEST(test_many_in_flight)
+{
+	rig->kinds = "kind image { provider = fal model = "
+	    "\"fal-ai/flux/dev\" concurrency = 500 submit_workers = 4 }\n";
+	(void)rig_sql(rig, "SELECT count(payonce.enqueue('image', "
+	    "'{\"mock\": {\"never\": true}}')) FROM generate_series(1, 200)");
+	rig_start(rig);
+	rig_wait_sql(rig, 10000, "SELECT count(*) = 200 FROM "
+	    "payonce.generation_task WHERE status = 'SUBMITTED'");
+	ck_assert_int_eq(rig_count_posts(rig, 0), 200);
+}
+END_TEST
+
 START_TEST(test_refused_connection)
 {
 	int64_t task;
@@ -236,7 +253,7 @@ main(int argc, char **argv)
 		test_unanswered, test_drop_before_read, test_no_id, test_hang,
 		test_answer_after_many_leases, test_rejected, test_throttled,
 		test_account, test_breaker, test_refused_connection,
-		test_resolve_requeue,
+		test_resolve_requeue, test_many_in_flight,
 	};
 
 	return suite_run(argc, argv, "submit", tests, SUITE_COUNT(tests), 60);
