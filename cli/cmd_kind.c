@@ -42,6 +42,7 @@ cmd_cancel(struct cli *cli, int argc, char **argv)
 {
 	PGresult	*res;
 	const char	*answer;
+	char		 next[64];
 	int64_t		 id;
 	int		 rc;
 
@@ -72,10 +73,12 @@ cmd_cancel(struct cli *cli, int argc, char **argv)
 		cli_fail(cli, "let it end; its result is kept",
 		    "task %s was sent already and will be billed", argv[0]);
 	} else if (strcmp(answer, "ended") == 0) {
-		cli_fail(cli, "`payonce show ID` tells how", "task %s has "
-		    "ended already", argv[0]);
+		(void)snprintf(next, sizeof(next), "`payonce show %s` tells "
+		    "how", argv[0]);
+		cli_fail(cli, next, "task %s has ended already", argv[0]);
 	} else {
-		cli_fail(cli, NULL, "task %s: %s", argv[0], answer);
+		cli_fail(cli, "`payonce list` shows the tasks", "task %s: %s",
+		    argv[0], answer);
 	}
 	PQclear(res);
 	return rc;

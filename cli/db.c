@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "common/buf.h"
@@ -55,7 +56,10 @@ find_conninfo(struct cli *cli)
 		return mem_strdup(cli->conninfo);
 	path = conf_default_path(cli->conf_path);
 	if (conf_load(path, &conf, &error) != 0) {
-		cli_fail(cli, "give -c FILE, or -d 'host=... dbname=...'; "
+		cli_fail(cli, access(path, F_OK) == 0 ?
+		    "correct the file; -d 'host=... dbname=...' works "
+		    "without it" :
+		    "give -c FILE, or -d 'host=... dbname=...'; "
 		    "`payonce sandbox DIR` needs neither",
 		    "the configuration cannot be used:\n%s",
 		    error != NULL ? error : path);

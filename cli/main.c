@@ -95,8 +95,9 @@ cli_usage(const struct cli *cli, const char *fmt, ...)
 		(void)fputs("\n  next: `payonce help` lists the verbs\n",
 		    stderr);
 	else
-		(void)fprintf(stderr, "\n  usage: payonce %s %s\n",
-		    cli->verb->name, cli->verb->args);
+		(void)fprintf(stderr, "\n  usage: payonce %s%s%s\n",
+		    cli->verb->name, cli->verb->args[0] == '\0' ? "" : " ",
+		    cli->verb->args);
 	return EXIT_CODE_USAGE;
 }
 
@@ -173,7 +174,8 @@ cmd_help(struct cli *cli, int argc, char **argv)
 	}
 	if ((v = verb_find(argv[0])) == NULL)
 		return verb_unknown(cli, argv[0]);
-	(void)printf("usage: payonce %s %s\n  %s\n", v->name, v->args, v->help);
+	(void)printf("usage: payonce %s%s%s\n  %s\n", v->name,
+	    v->args[0] == '\0' ? "" : " ", v->args, v->help);
 	return EXIT_CODE_OK;
 }
 

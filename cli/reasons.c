@@ -25,6 +25,10 @@ static const struct reason reasons[] = {
 	    "have been billed or not." },
 	{ "broken_answer", "The request went out and the answer broke off: it "
 	    "may have been billed or not." },
+	{ "timeout", "The request went out and no answer came in time: it "
+	    "may have been billed or not." },
+	{ "receipt_exists", "A receipt of this attempt says that a request "
+	    "left: it may have been billed or not." },
 	{ "answer_too_big", "The answer was too big to read." },
 	{ "answer_not_judged", "The answer does not prove whether the request "
 	    "was accepted." },
@@ -36,6 +40,9 @@ static const struct reason reasons[] = {
 	    "no result." },
 	{ "provider_gone", "The provider does not know the request any "
 	    "more." },
+	{ "foreign_poll_url", "The provider wants to be asked on a host that "
+	    "its file does not allow." },
+	{ "not_json", "The provider's answer is no JSON." },
 	{ "foreign_url", "The result lies on a host that the provider's file "
 	    "does not allow." },
 	{ "result_too_large", "The result is larger than allowed." },
@@ -57,10 +64,28 @@ static const struct reason reasons[] = {
 	{ "not_sent", "Nothing was sent." },
 	{ "mark_timeout", "The database did not answer in time; nothing was "
 	    "sent." },
-	{ "connect_timeout", "The provider could not be reached in time." },
-	{ "connect_failed", "No connection to the provider." },
-	{ "resolve_failed", "The provider's host name has no address." },
-	{ "tls_failed", "The provider's certificate or TLS was refused." },
+	{ "mark_lost", "The database's permission to send was lost; nothing "
+	    "was sent." },
+	{ "mark_refused", "The database refused the permission to send; "
+	    "nothing was sent." },
+	{ "gate_refused", "The last check before sending said no; nothing "
+	    "was sent." },
+	{ "deadman_failed", "The host could not arm the timer that ends a "
+	    "late worker; nothing was sent." },
+	{ "orphaned", "The worker's supervisor was gone; the worker stopped "
+	    "before it did more." },
+	{ "receipt_unwritable", "The disk of the host refuses receipts: make "
+	    "room in state_dir/receipts; nothing was sent." },
+	{ "no_memory", "The host had no memory left for it." },
+	{ "lease_lost", "The lease ended before it was done." },
+	{ "connect_timeout", "The provider could not be reached in time; "
+	    "nothing was sent." },
+	{ "connect_failed", "No connection to the provider: see that the "
+	    "host reaches it; nothing was sent." },
+	{ "resolve_failed", "The provider's host name has no address: see "
+	    "the host's DNS; nothing was sent." },
+	{ "tls_failed", "The provider's certificate or TLS was refused: see "
+	    "the host's clock and CA certificates; nothing was sent." },
 	{ "worker_died", "The worker died; nothing had been sent." },
 	/* canceled */
 	{ "parent_failed", "A task before it did not succeed." },

@@ -124,8 +124,22 @@ run 0 help list
 out 'usage: payonce list'
 run 0 list --help
 out 'usage: payonce list'
+run 0 help status
+no_out ' $'
 "$bin" >"$dir/out" 2>"$dir/err"
 is 'the status without words' $? 2
+
+# --- a configuration that cannot be read -----------------------------------
+echo 'no_such_word = {' >"$dir/broken.conf"
+called='-c broken.conf list'
+"$bin" -c "$dir/broken.conf" list >"$dir/out" 2>"$dir/err"
+is 'the status with a broken configuration' $? 1
+err "broken.conf:1"
+err 'next: correct the file'
+called='-c missing.conf list'
+"$bin" -c "$dir/missing.conf" list >"$dir/out" 2>"$dir/err"
+is 'the status with no configuration' $? 1
+err 'next: give -c FILE'
 
 # --- migrate ---------------------------------------------------------------
 run 0 migrate
@@ -216,6 +230,7 @@ err 'there is no task 4711'
 run 0 cancel "$b"
 out "task $b is canceled"
 run 1 cancel "$b"
+err "payonce show $b"
 err 'has ended already'
 run 1 cancel 4711
 err 'there is no task 4711'

@@ -381,6 +381,31 @@ START_TEST(story_knows_every_edge)
 }
 END_TEST
 
+/* The words that workers and provider files end an attempt with. */
+START_TEST(reason_has_a_sentence)
+{
+	static const char *const	 words[] = { "accepted_without_id",
+		    "answer_too_big", "bad_input", "bad_output",
+		    "connect_failed", "connect_timeout", "deadman_failed",
+		    "ended_with_nothing", "foreign_poll_url", "gate_refused",
+		    "http_503", "lease_lost", "lookup_failed", "mark_lost",
+		    "mark_refused", "mark_timeout", "max_requeues",
+		    "no_memory", "not_json", "not_sent", "orphaned",
+		    "output_too_big", "parent_failed", "poll_deadline",
+		    "provider_canceled", "provider_failed", "provider_gone",
+		    "receipt_exists", "receipt_unwritable", "resolve_failed",
+		    "result_too_large", "timeout", "tls_failed" };
+	size_t				 i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		ck_assert_msg(words_reason("PENDING", words[i]) != NULL,
+		    "no sentence for %s", words[i]);
+	ck_assert_ptr_nonnull(strstr(words_reason("PENDING",
+	    "receipt_unwritable"), "make room in state_dir/receipts"));
+	ck_assert_ptr_null(words_reason("PENDING", "no_such_word"));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -406,6 +431,7 @@ main(void)
 	tcase_add_test(tc, options_stand_anywhere);
 	tcase_add_test(tc, options_wrong_are_named);
 	tcase_add_test(tc, story_knows_every_edge);
+	tcase_add_test(tc, reason_has_a_sentence);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
