@@ -8,18 +8,20 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/sandbox.h"
+#include "common/err.h"
 #include "common/exitcodes.h"
 #include "common/fdutil.h"
 #include "common/mem.h"
 #include "sql/migrate.h"
 
-enum { READY_MS = 30000, TICK_MS = 50, DEFAULT_TASKS = 24 };
+enum { READY_MS = 30000, FORMER_MS = 30000, TICK_MS = 50, DEFAULT_TASKS = 24 };
 
 static int
 fail_start(struct sandbox *sb, enum child_index i)
@@ -88,6 +90,43 @@ is_seen(struct sandbox *sb)
 	return is_alive;
 }
 
+/*
+ * After a SIGKILL of the sandbox its payonced may still be waiting for the
+ * answers of requests that it has sent; it holds its lock until then.
+ */
+static int
+wait_former(struct sandbox *sb)
+{
+	struct mono	 deadline = mono_add_ms(mono_now(), FORMER_MS);
+	char		*path = files_path(sb, "state/payonced.pid");
+	bool		 is_said = false;
+	int		 fd = -1, rc = EXIT_CODE_FAILED;
+
+	if (path == NULL)
+		return rc;
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd == -1 && errno == ENOENT)
+		rc = 0;
+	while (fd != -1 && (rc = fd_lock(fd)) == PO_EBUSY) {
+		if (!is_said)
+			(void)puts("waiting for the payonced of the last run "
+			    "to end");
+		is_said = true;
+		(void)fflush(stdout);
+		if (mono_left_ms(deadline) == 0 ||
+		    !child_wait(sb, TICK_MS, NULL))
+			break;
+	}
+	if (rc != 0) {
+		cli_fail(sb->cli, "end that process and start again", "the "
+		    "payonced of the last run still holds %s", path);
+		rc = EXIT_CODE_FAILED;
+	}
+	fd_close(&fd);		/* and with it the lock */
+	mem_free(path);
+	return rc;
+}
+
 static int
 start_supervisor(struct sandbox *sb)
 {
@@ -148,7 +187,7 @@ start_all(struct sandbox *sb, const char *dir)
 	    (rc = migrate(sb)) != 0 || (rc = start_mock(sb)) != 0 ||
 	    (rc = files_write_conf(sb)) != 0)
 		return rc;
-	return start_supervisor(sb);
+	return (rc = wait_former(sb)) != 0 ? rc : start_supervisor(sb);
 }
 
 static void

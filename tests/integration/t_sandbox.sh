@@ -118,6 +118,19 @@ stopped "$pg" || fail 'PostgreSQL is left'
 # Killed without a chance: its programs go too, the data stays.
 up
 is 'the tasks after a restart' "$(ask list --json | wc -l)" 2
+
+# The payonced of a killed sandbox may be busy for a while: it is waited for.
+down
+mkfifo "$top/hold"
+flock "$dir/state/payonced.pid" cat "$top/hold" >/dev/null &
+exec 9>"$top/hold"		# flock has its lock and reads
+wait_for 10 sh -c "! flock -n '$dir/state/payonced.pid' true"
+rm -f "$top/out"
+"$bin" sandbox "$dir" >"$top/out" 2>&1 9>&- &
+pid=$!
+wait_for 60 grep -q '^waiting for the payonced' "$top/out"
+exec 9>&-
+wait_for 60 grep -q '^ready' "$top/out"
 super=$(cat "$dir/run/payonced.pid")
 pg=$(head -n 1 "$dir/pg/postmaster.pid")
 kill -KILL "$pid"
