@@ -66,8 +66,10 @@ main(int argc, char *argv[], char *envp[])
 		main_usage();
 	log_init("payonce-worker", true, debug);
 	if (secret != NULL &&
-	    confine_read_secret(secret, &w.secret, &w.secret_len) < 0)
+	    confine_read_secret(secret, &w.secret, &w.secret_len) < 0) {
+		mem_free(w.kind);
 		return EXIT_CODE_SECRET;	/* it said why */
+	}
 	confine_process(user);
 	/* syslog's descriptor would not outlive confine_process() */
 	log_init("payonce-worker", to_stderr, debug);
