@@ -149,7 +149,8 @@ count=$(wc -l <"$dir/list")
 
 self=$here/check_model.sh
 export srcdir CC
-seq "$count" | xargs -P 2 -I N sh "$self" --one "$dir" N
+# xargs appends the number: a mark for it might occur in the folder's name
+seq "$count" | xargs -P 2 -n 1 sh "$self" --one "$dir"
 
 printf '%-6s %-34s %-6s %9s  %s\n' model macros expect states what
 bad=0
